@@ -20,14 +20,14 @@ test.each([
   [429, 'too many requests'],
   [503, 'time out'],
   [503, 'storage_blocked'],
-])('what was not executed is asked again, a write too: %i %s', async (status, code) => {
+])('a query that was not executed is sent again, even a write: %i %s', async (status, code) => {
   const database = answering([status, code]);
   expect(await askOf(database, {})('1')).toBe(1);
   expect(database.asked).toHaveLength(2);
 });
 
 test.each(['storage_unavailable', 'worker_lost', 'connection_needed'])(
-  'a write that may have been executed is not sent again, and its user is told: %s',
+  'a write that may have been executed is not sent again, and fails with outcome_unknown: %s',
   async (code) => {
     const database = answering([503, code]);
     await expect(askOf(database, {})('1')).rejects.toMatchObject({
@@ -61,7 +61,7 @@ test.each([
   [504, 'outcome_unknown'],
   [404, 'refused'],
   [413, 'refused'],
-])('a write that a proxy answers with %i has the code %s', async (status, code) => {
+])('a write answered by a proxy with %i fails with the code %s', async (status, code) => {
   const database = answeringFor([status]);
   await expect(askOf(database, {})('1')).rejects.toMatchObject({
     code,
@@ -72,7 +72,7 @@ test.each([
   expect(database.asked).toHaveLength(1);
 });
 
-test('what a proxy refuses for now is asked again where that does no harm', async () => {
+test('after a temporary refusal by a proxy, reads are sent again, and writes only if that is safe', async () => {
   const reading = answeringFor([503, 429]);
   expect(await askOf(reading, {}, true)('1')).toBe(1);
   expect(reading.asked).toHaveLength(3);
@@ -80,7 +80,7 @@ test('what a proxy refuses for now is asked again where that does no harm', asyn
   expect(await askOf(writing, {})('1')).toBe(1);
 });
 
-test('what is refused for good is asked once', async () => {
+test('a query that was refused permanently is sent once', async () => {
   const database = answering([400, 'invalid argument'], [500, 'internal server error']);
   const ask = askOf(database, {}, true);
   for (const code of ['invalid argument', 'internal server error'])
@@ -88,7 +88,7 @@ test('what is refused for good is asked once', async () => {
   expect(database.asked).toHaveLength(2);
 });
 
-test('each query says what has been seen: the answer may be of a hub whose clock is behind', async () => {
+test('each query sends the latest transaction time seen, in case its hub has a slow clock', async () => {
   const told: (string | undefined)[] = [];
   const times = ['7', '5', '9'];
   const fetch = (

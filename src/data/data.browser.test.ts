@@ -21,7 +21,7 @@ async function using(work: (open: () => Promise<Database>) => Promise<void>): Pr
 const perSecond = (count: number, since: number): number =>
   Math.round((count / (performance.now() - since)) * 1000);
 
-test('a database of a page goes out and into another, and its answers with it', () =>
+test('an export from one database in a page imports into another with the same answers', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 5000 });
@@ -37,7 +37,7 @@ test('a database of a page goes out and into another, and its answers with it', 
     expect(await to.verify()).toEqual([]);
   }));
 
-test('JSON lines and tables come into a page', () =>
+test('JSON lines and CSV are imported in a page', () =>
   using(async (open) => {
     const db = await open();
     await db.client().query(q.CreateCollection({ name: 'notes' }));
@@ -55,7 +55,7 @@ test('JSON lines and tables come into a page', () =>
     expect(titles).toEqual(['a heron', 'two, or three, frogs']);
   }));
 
-test('storageUse() tells what the browser knows of this site', async () => {
+test('storageUse() returns the browser’s values for this site', async () => {
   const use = await storageUse();
   expect(use?.quotaBytes).toBeGreaterThan(1024 * 1024);
   expect(use?.usageBytes).toBeLessThan(use?.quotaBytes ?? 0);

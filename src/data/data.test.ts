@@ -24,7 +24,7 @@ async function using<T>(work: (open: () => Promise<Database>) => Promise<T>): Pr
   }
 }
 
-test('importDatabase() makes of an export the same schema, documents, times and answers', () =>
+test('importDatabase() of an export restores schema, documents, times and answers', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 1200 });
@@ -71,33 +71,35 @@ test.each([
   ['union', `{"union":[${NOTES},{"documents":${GONE}}]}`],
   ['filter', `{"filter":{"lambda":"x","expr":true},"collection":{"documents":${GONE}}}`],
   ['terms', `{"match":{"index":"notes_by_n"},"terms":[[{"documents":${GONE}}]]}`],
-])('a document that holds a set over what is gone comes in without it: %s', (_, set) =>
-  using(async (open) => {
-    const [from, to] = [await open(), await open()];
-    const queries = [
-      '{"do":[{"create_collection":{"object":{"name":"notes"}}},{"create_collection":{"object":{"name":"gone"}}}]}',
-      '{"create_index":{"object":{"name":"notes_by_n","source":{"collection":"notes"},"terms":[{"object":{"field":["data","n"]}}]}}}',
-      `{"create_index":{"object":{"name":"all_gone","source":${GONE}}}}`,
-      `{"create":{"ref":{"collection":"notes"},"id":"1"},"params":{"object":{"data":{"object":{"n":1,"set":${set},"sets":[${set},${NOTES},2],"list":{"object":{"inside":${set}}},"kept":${NOTES}}}}}}`,
-      `{"do":[{"delete":{"index":"all_gone"}},{"delete":${GONE}}]}`,
-    ];
-    for (const query of queries) await ask(from, query);
-    const file = await packed(from);
-    expect(await importDatabase(to, file)).toMatchObject({ imported: 1 });
-    const notes =
-      '{"@set":{"documents":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}';
-    const data = await ask(
-      to,
-      '{"select":"data","from":{"get":{"ref":{"collection":"notes"},"id":"1"}}}',
-    );
-    expect(JSON.parse(data)).toEqual({
-      resource: { n: 1, sets: [JSON.parse(notes), 2], list: {}, kept: JSON.parse(notes) },
-    });
-    expect(await importDatabase(to, file)).toMatchObject({ same: 1 });
-  }),
+])(
+  'a set over a deleted collection or index is left out when its document is imported: %s',
+  (_, set) =>
+    using(async (open) => {
+      const [from, to] = [await open(), await open()];
+      const queries = [
+        '{"do":[{"create_collection":{"object":{"name":"notes"}}},{"create_collection":{"object":{"name":"gone"}}}]}',
+        '{"create_index":{"object":{"name":"notes_by_n","source":{"collection":"notes"},"terms":[{"object":{"field":["data","n"]}}]}}}',
+        `{"create_index":{"object":{"name":"all_gone","source":${GONE}}}}`,
+        `{"create":{"ref":{"collection":"notes"},"id":"1"},"params":{"object":{"data":{"object":{"n":1,"set":${set},"sets":[${set},${NOTES},2],"list":{"object":{"inside":${set}}},"kept":${NOTES}}}}}}`,
+        `{"do":[{"delete":{"index":"all_gone"}},{"delete":${GONE}}]}`,
+      ];
+      for (const query of queries) await ask(from, query);
+      const file = await packed(from);
+      expect(await importDatabase(to, file)).toMatchObject({ imported: 1 });
+      const notes =
+        '{"@set":{"documents":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}';
+      const data = await ask(
+        to,
+        '{"select":"data","from":{"get":{"ref":{"collection":"notes"},"id":"1"}}}',
+      );
+      expect(JSON.parse(data)).toEqual({
+        resource: { n: 1, sets: [JSON.parse(notes), 2], list: {}, kept: JSON.parse(notes) },
+      });
+      expect(await importDatabase(to, file)).toMatchObject({ same: 1 });
+    }),
 );
 
-test('exportDatabase() writes no password, hash or secret, and says what it omits', () =>
+test('exportDatabase() writes no password, hash or secret, and lists what it omits', () =>
   using(async (open) => {
     const from = await open();
     await fill(from, { documents: 1 });
@@ -116,7 +118,7 @@ test('exportDatabase() writes no password, hash or secret, and says what it omit
     });
   }));
 
-test('what is written during an export is not in it', () =>
+test('writes during an export are not part of it', () =>
   using(async (open) => {
     const from = await open();
     await fill(from, { documents: 600 });
@@ -135,7 +137,7 @@ test('what is written during an export is not in it', () =>
     expect(text.trimEnd().split('\n').slice(1, -1)).toEqual(before);
   }));
 
-test('an export by hubs with different clocks is of one time, which it says', async () => {
+test('an export over hubs with different clocks is one snapshot, and contains its time', async () => {
   const behind = new EngineWorld();
   const ahead = new EngineWorld(behind.store);
   await behind.ask({ create_collection: obj({ name: 'notes' }) });
@@ -179,7 +181,7 @@ test.each([
   { when: 'before', documents: 2, history: true },
   { when: 'after', documents: 2, history: true },
 ] as const)(
-  'an import that dies $when any of its writes goes on when it is run again: $documents documents, history $history',
+  'an import interrupted $when any of its writes is completed by another run: $documents documents, history $history',
   ({ when, documents, history }) =>
     using(async (open) => {
       const from = await open();
@@ -205,7 +207,7 @@ test.each([
   120_000,
 );
 
-test('versions of the past and deleted documents come along when they are asked for', () =>
+test('an export with history contains past versions and deleted documents', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     const client = from.client();
@@ -237,7 +239,7 @@ test('versions of the past and deleted documents come along when they are asked 
     });
   }));
 
-test('a version whose ttl has passed stays out of an export, the others of its document do not', async () => {
+test('an expired version is left out of an export, but not the other versions of its document', async () => {
   const clock = createClock();
   clock.set('2026-01-01T00:00:00Z');
   const [from, to] = [await openDatabase('from', { clock }), await openDatabase('to', { clock })];
@@ -269,7 +271,7 @@ test('a version whose ttl has passed stays out of an export, the others of its d
   await to.close();
 });
 
-test('what was written by a clock that is ahead of this one gets the time of the import', async () => {
+test('documents written by a clock ahead of the local one get the time of the import', async () => {
   const clocks = { from: createClock(), to: createClock() };
   clocks.from.set('2031-01-01T00:00:00Z');
   clocks.to.set('2026-01-01T00:00:00Z');
@@ -321,7 +323,7 @@ async function databaseWithSessions(clock: TestClock): Promise<Database> {
   return database;
 }
 
-test('a document whose ttl passes during an export stays out of it, and the export does not fail', async () => {
+test('a document that expires during an export is left out, and the export succeeds', async () => {
   const clock = createClock();
   clock.set('2026-01-01T00:00:00Z');
   const from = await databaseWithSessions(clock);
@@ -330,7 +332,7 @@ test('a document whose ttl passes during an export stays out of it, and the expo
   await from.close();
 });
 
-test('an export that takes longer than a collection keeps its history says so', async () => {
+test('an export that takes longer than history_days fails with history_gone', async () => {
   const clock = createClock();
   clock.set('2026-01-01T00:00:00Z');
   const from = await databaseWithSessions(clock);
@@ -341,7 +343,7 @@ test('an export that takes longer than a collection keeps its history says so', 
   await from.close();
 });
 
-test('an export begins with what it has, and reads nothing twice: its total is known at the end', () =>
+test('an export reads nothing twice and does not count first, so its total is known only at the end', () =>
   using(async (open) => {
     const from = await open();
     await fill(from, { documents: 1200 });
@@ -360,7 +362,7 @@ test('an export begins with what it has, and reads nothing twice: its total is k
   }));
 
 test.each([{ onClash: 'Replace' }, { onClash: 'merge' }, { format: 'xml' }])(
-  'a choice that does not exist is refused before anything is read: %j',
+  'an unknown value of an option is refused before anything is read: %j',
   (options) =>
     using(async (open) => {
       const [from, to] = [await open(), await open()];
@@ -375,7 +377,7 @@ test.each([{ onClash: 'Replace' }, { onClash: 'merge' }, { format: 'xml' }])(
     }),
 );
 
-test('clashes are told before anything is written; they are refused, skipped or replaced', () =>
+test('clashes are reported before anything is written; they are refused, skipped or replaced', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 3 });
@@ -413,7 +415,7 @@ test('clashes are told before anything is written; they are refused, skipped or 
     expect(await importDatabase(to, file)).toMatchObject({ same: 5, imported: 0 });
   }));
 
-test('a collection that keeps its history for ever does so after an import too', () =>
+test('history_days null survives an import', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await ask(from, '{"create_collection":{"object":{"name":"notes","history_days":null}}}');
@@ -427,7 +429,7 @@ test('a collection that keeps its history for ever does so after an import too',
     expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
   }));
 
-test('schema that the database refuses is named', () =>
+test('the error names the schema object that the database refuses', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 1 });
@@ -441,7 +443,7 @@ test('schema that the database refuses is named', () =>
     });
   }));
 
-test('a document that breaks a unique index of the database is refused by its line', () =>
+test('the error names the line of a document that violates a unique index', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 1 });
@@ -457,7 +459,7 @@ test('a document that breaks a unique index of the database is refused by its li
     });
   }));
 
-test('a source that is cut short or changed is refused before anything is written', () =>
+test('a truncated or changed source is refused before anything is written', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 700 });
@@ -482,14 +484,14 @@ test('a source that is cut short or changed is refused before anything is writte
     expect(await linesOfExport(to)).toEqual([]);
   }));
 
-test('a line without end is refused, also when it is inflated from little', async () => {
+test('an endless line is refused, even if it comes from a small compressed file', async () => {
   const to = await openDatabase();
   const bomb = new Blob([new Uint8Array(gzipSync(new Uint8Array(64 * 1024 * 1024).fill(0x20)))]);
   await expect(importDatabase(to, bomb)).rejects.toMatchObject({ code: 'line_too_long', line: 1 });
   await to.close();
 });
 
-test('an import stops when its signal is aborted, and goes on later', () =>
+test('an import stops when its signal is aborted, and another run completes it', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await fill(from, { documents: 1500 });
@@ -508,7 +510,7 @@ test('an import stops when its signal is aborted, and goes on later', () =>
     expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
   }));
 
-test('a copy between a page and a hub goes both ways', () =>
+test('an export from a page imports into a hub, and back', () =>
   using(async (open) => {
     const hub = await openHub();
     const [from, back] = [await open(), await open()];
@@ -520,7 +522,7 @@ test('a copy between a page and a hub goes both ways', () =>
     await hub.close();
   }));
 
-test('a copy that syncs is exported as it is here', () =>
+test('the copy of a syncing device is exported like any database', () =>
   using(async (open) => {
     const hub = await openHub();
     const [copy, to] = [await open(), await open()];
@@ -542,7 +544,7 @@ test('a copy that syncs is exported as it is here', () =>
     await hub.close();
   }));
 
-test('a document as large as they may be goes out and in', () =>
+test('documents of the maximum size survive export and import', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];
     await from.client().query(q.CreateCollection({ name: 'notes' }));
@@ -585,7 +587,7 @@ const { tree } = fc.letrec<{ tree: string }>((tie) => ({
   ),
 }));
 
-test('any documents come out as they went in', async () => {
+test('any documents survive export and import unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tree, { maxLength: 8 }), (values) =>
       using(async (open) => {

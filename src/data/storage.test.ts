@@ -26,7 +26,7 @@ function browserWith(usage: number) {
 
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-test('storageUse() tells usage, quota and persistence; nothing where the browser does not', async () => {
+test('storageUse() returns usage, quota and persistence, or undefined if the browser reports none', async () => {
   expect(await storageUse(browserWith(250))).toEqual({
     usageBytes: 250,
     quotaBytes: 1000,
@@ -42,7 +42,7 @@ test('storageUse() tells usage, quota and persistence; nothing where the browser
   expect(await storageUse(silent)).toBeUndefined();
 });
 
-test('watchStorage() warns once of each threshold, and again after usage was below it', async () => {
+test('watchStorage() warns once per threshold, and again after usage has fallen below it', async () => {
   const storage = browserWith(100);
   const warnings: StorageWarning[] = [];
   const stop = watchStorage({ storage, onWarning: (warning) => warnings.push(warning) });
@@ -68,7 +68,7 @@ test('watchStorage() warns once of each threshold, and again after usage was bel
   expect(told()).toEqual([]);
 });
 
-test('watchStorage() goes on after a warning that failed', async () => {
+test('watchStorage() continues after onWarning has thrown', async () => {
   const storage = browserWith(850);
   // Removes the test runner's listeners, which would count the rejection as a failure.
   const others = process.listeners('unhandledRejection');
@@ -96,7 +96,7 @@ test.each<[unknown, string]>([
   [{ onWarnin: () => undefined }, 'Did you mean `onWarning`?'],
   [{}, '`onWarning` must be a function'],
   [{ onWarning: () => undefined, thresholds: 0.8 }, '`thresholds` an array'],
-])('watchStorage() refuses %o: nobody would be warned', (options, sentence) => {
+])('watchStorage() refuses %o, because it would warn nobody', (options, sentence) => {
   expect(() => watchStorage(options as StorageWatchOptions)()).toThrow(
     expect.objectContaining({
       code: 'invalid_option',
@@ -105,7 +105,7 @@ test.each<[unknown, string]>([
   );
 });
 
-test('watchStorage() looks seldom when there is room', async () => {
+test('watchStorage() checks seldom while there is room', async () => {
   const storage = browserWith(10);
   const stop = watchStorage({ storage, onWarning: () => undefined });
   await passes(DATA_LIMITS.storageFarMs * 4);
@@ -113,7 +113,7 @@ test('watchStorage() looks seldom when there is room', async () => {
   stop();
 });
 
-test('watchStorage() asks for room where the reported quota is made up', async () => {
+test('watchStorage() measures the free space where the reported quota is not real', async () => {
   let usage = 500;
   const asked: number[] = [];
   const file = {

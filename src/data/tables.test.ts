@@ -18,7 +18,7 @@ async function rowsOf(pieces: readonly string[], delimiter = ',') {
   return rows;
 }
 
-test('csvRows() reads what was quoted by RFC 4180, whatever the pieces', async () => {
+test('csvRows() reads cells quoted by RFC 4180, however the text is split into pieces', async () => {
   const cell = fc.oneof(
     fc.array(fc.constantFrom('"', ',', '\r', '\n', '\r\n', 'a', 'é', ' '), { maxLength: 6 }),
     fc.array(fc.string(), { maxLength: 2 }),
@@ -50,7 +50,7 @@ test('csvRows() reads what was quoted by RFC 4180, whatever the pieces', async (
   );
 });
 
-test('csvRows() reads plain cells, empty ones, and a last line without an end', async () => {
+test('csvRows() reads plain and empty cells, and a last line without a line end', async () => {
   expect(await rowsOf(['a,b\r\n1,\n\n,"2"\n"x\r\ny",z'])).toEqual([
     ['a', 'b'],
     ['1', ''],
@@ -64,7 +64,7 @@ test.each([
   ['a\n"b', 2, 1, /no closing quote/],
   ['a,b\nc,d"e', 2, 2, /must be quoted/],
   ['a,b\n"c"d,e', 2, 1, /Text follows the closing quote/],
-])('csvRows() names line and column of what is wrong in %j', async (text, line, column, why) => {
+])('csvRows() names line and column of the error in %j', async (text, line, column, why) => {
   await expect(rowsOf([text])).rejects.toMatchObject({
     code: 'invalid_line',
     line,
@@ -91,7 +91,7 @@ const personText = (id: string, fields = '"data":{"a":1}'): string =>
 
 const dataOf = (id: string) => q.Select('data', q.Get(q.Ref(q.Collection('people'), id)));
 
-test('importDatabase() makes values of the cells of a table by the types of its columns', () =>
+test('importDatabase() converts the cells of a table by the types of its columns', () =>
   withPeople(async (database) => {
     const table = blobOf(
       'no:int,name,born:date,seen:time,size:double,works:boolean,tags:json,boss:ref(people),raw:bytes',
@@ -114,7 +114,7 @@ test('importDatabase() makes values of the cells of a table by the types of its 
     expect(await importDatabase(database, table, options)).toMatchObject({ same: 2, imported: 0 });
   }));
 
-test('types of columns come from the options where they are given', () =>
+test('types of columns in the options are used', () =>
   withPeople(async (database) => {
     const table = blobOf('id;n;at:noon', '1;5;x');
     const options = {
@@ -137,7 +137,7 @@ test.each([
   ['a,a\n1,2', { line: 1, column: 2 }, /there twice/],
   ['a,b\r1,2\r', { line: 1 }, /must end with LF or CRLF, not with CR/],
 ])(
-  'a table that is wrong is refused by line and column before anything is written: %j',
+  'a faulty table is refused with line and column before anything is written: %j',
   (text, place, why) =>
     withPeople(async (database) => {
       const options = { format: 'csv', collection: 'people' } as const;
@@ -150,7 +150,7 @@ test.each([
     }),
 );
 
-test('an export is not taken for JSON lines of documents', () =>
+test('an export is refused as JSON lines of documents', () =>
   withPeople(async (database) => {
     const source = await packed(database);
     const options = { format: 'jsonl', collection: 'people' } as const;
@@ -161,7 +161,7 @@ test('an export is not taken for JSON lines of documents', () =>
     expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
   }));
 
-test('a document without values is the same when it is imported again', () =>
+test('an imported document with null or empty values counts as the same when imported again', () =>
   withPeople(async (database) => {
     const of = { collection: 'people' } as const;
     const ref = documentRefText('people', '7');
@@ -179,7 +179,7 @@ test('a document without values is the same when it is imported again', () =>
     }
   }));
 
-test('importDatabase() takes JSON lines: data alone with computed ids, by a member, or documents', () =>
+test('importDatabase() reads JSON lines: data with computed ids, data with an id member, and documents', () =>
   withPeople(async (database) => {
     const client = database.client();
     const plain = blobOf('{"name":"Ada","n":1.0,"none":null}', '', '{"name":"Ada","n":1.0}');
@@ -240,7 +240,7 @@ test.each([
   ['jsonl', '{"no":1}\n{"no":"9223372036854775808"}\n', 2],
   ['jsonl', `{"no":1}\n${personText('9223372036854775808')}\n`, 2],
   ['jsonl', `{"no":1}\n${personText('abc')}\n`, 2],
-] as const)('an id that no document can have is refused by its line: %s %j', (format, text, line) =>
+] as const)('an invalid document id is refused with its line: %s %j', (format, text, line) =>
   withPeople(async (database) => {
     const options = { format, collection: 'people', id: 'no' } as const;
     await expect(importDatabase(database, text, options)).rejects.toMatchObject({
@@ -253,7 +253,7 @@ test.each([
 );
 
 test.each(['5', '"2027-01-01"', '{"@date":"2027-01-01"}', 'true'])(
-  'a document whose ttl is no time is refused, not taken for one that has expired: %s',
+  'a document whose ttl is not a time is refused instead of counted as expired: %s',
   (ttl) =>
     withPeople(async (database) => {
       const lines = blobOf('{"n":1}', personText('2', `"data":{"n":2},"ttl":${ttl}`));
@@ -267,7 +267,7 @@ test.each(['5', '"2027-01-01"', '{"@date":"2027-01-01"}', 'true'])(
     }),
 );
 
-test('the largest id that a document can have is imported', () =>
+test('the largest document id is imported', () =>
   withPeople(async (database) => {
     const lines = '{"no":"9223372036854775807","a":1}\n';
     await importDatabase(database, lines, { format: 'jsonl', collection: 'people', id: 'no' });
@@ -285,7 +285,7 @@ test.each([
     '"{""object"":{""@obj"":{""@ts"":[{""@ts"":""x""}]}}}"',
     'a.object.@ts.0: Invalid time.',
   ],
-])('a cell that the database refuses is named by its column: %s %s', (first, cell, why) =>
+])('the error for a refused cell names its column: %s %s', (first, cell, why) =>
   withPeople(async (database) => {
     const table = blobOf(`${first},b`, '"1",x', `${cell},y`);
     const options = { format: 'csv', collection: 'people' } as const;
@@ -304,7 +304,7 @@ test.each([
   [personText('2', `"data":{"x":${nowhere}}`), `data.x: ${notThere}`],
   [personText('2', '"data":{"x":{"@bytes":"-"}}'), 'data.x: Invalid bytes.'],
   [personText('2', '"data":5'), 'data: Invalid type Integer'],
-])('a member that the database refuses is named as in its line: %s', (text, why) =>
+])('the error for a refused member names its path in the line: %s', (text, why) =>
   withPeople(async (database) => {
     const options = { format: 'jsonl', collection: 'people' } as const;
     const failure: unknown = await importDatabase(database, blobOf('{"a":1}', text), options).catch(
@@ -320,7 +320,7 @@ test.each([
   }),
 );
 
-test('a document that refers to a child database comes in when that is there', () =>
+test('a document that refers to a child database is imported if that database exists', () =>
   withPeople(async (database) => {
     const options = { format: 'jsonl', collection: 'people' } as const;
     await database.client().query(q.CreateDatabase({ name: 'here' }));
@@ -328,7 +328,7 @@ test('a document that refers to a child database comes in when that is there', (
     expect(await importDatabase(database, blobOf(line), options)).toMatchObject({ imported: 1 });
   }));
 
-test('an id that is in a source twice is told, with what became of the lines before', () =>
+test('an id that occurs twice in a source is refused with its line', () =>
   withPeople(async (database) => {
     const lines = new Blob(['{"no":1,"a":1}\n{"no":2,"a":2}\n{"no":1,"a":3}\n']);
     const options = { format: 'jsonl', collection: 'people', id: 'no' } as const;
@@ -339,7 +339,7 @@ test('an id that is in a source twice is told, with what became of the lines bef
     });
   }));
 
-test('importDatabase() reads a compressed source of each format, and one without a trailing end', () =>
+test('importDatabase() reads a compressed source, and a last line without a line end', () =>
   withPeople(async (database) => {
     const lines = new Blob(['{"a":1}\n{"a":2}']).stream();
     const zipped = lines.pipeThrough(new CompressionStream('gzip'));

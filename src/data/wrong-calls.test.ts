@@ -29,12 +29,12 @@ test.each<[string, () => DataSource]>([
   ['a blob', () => new Blob([lines])],
   ['a stream', () => new Blob([lines]).stream()],
   ['what opens a stream', () => () => new Blob([lines]).stream()],
-])('importDatabase() takes %s', async (_, source) => {
+])('importDatabase() accepts %s', async (_, source) => {
   expect(await importDatabase(db, source(), options)).toMatchObject({ imported: 2 });
   expect(await count()).toBe(2);
 });
 
-test('importDatabase() takes the bytes of an export', async () => {
+test('importDatabase() accepts the bytes of an export', async () => {
   await importDatabase(db, lines, options);
   const bytes = new Uint8Array(await new Response(exportDatabase(db)).arrayBuffer());
   expect(await importDatabase(db, bytes)).toMatchObject({ same: 2 });
@@ -100,7 +100,7 @@ test.each<[unknown, string]>([
 });
 
 test.each(['no;title\n1;a heron\n', 'no\ttitle\n1\ta heron\n'])(
-  'a table with another delimiter than the comma is not taken for one column: %j',
+  'a table with another delimiter than the comma is not read as one column: %j',
   async (text) => {
     const csv = { format: 'csv', collection: 'notes' } as const;
     const name = text.slice(0, text.indexOf('\n'));
@@ -114,7 +114,7 @@ test.each(['no;title\n1;a heron\n', 'no\ttitle\n1\ta heron\n'])(
   },
 );
 
-test('a closed database is told by its own code', async () => {
+test('importDatabase() into a closed database fails with database_closed', async () => {
   const closed = await openDatabase();
   await closed.close();
   await expect(importDatabase(closed, lines, options)).rejects.toMatchObject({
@@ -125,7 +125,7 @@ test('a closed database is told by its own code', async () => {
 const sentence = 'The database must be what openDatabase() or connect() returned.';
 
 test.each(['undefined', 'a client'])(
-  '%s is no database to export or to import into',
+  '%s is refused as a database for export and import',
   async (what) => {
     const given = (what === 'a client' ? db.client() : undefined) as unknown as DataDatabase;
     expect(() => exportDatabase(given)).toThrow(expect.objectContaining(refusal(sentence)));
@@ -140,7 +140,7 @@ test.each<[object, string]>([
   [{ ...options, delimiter: ';' }, 'There is no option `delimiter`'],
   [{ format: 'jsonl' }, '`collection` must be a name'],
   [{ format: 'csv', collection: q.Collection('notes') }, '`collection` must be a name'],
-])('importDatabase() does not pass over what a format lacks: %o', async (wrong, sentence) => {
+])('importDatabase() refuses options that do not fit the format: %o', async (wrong, sentence) => {
   const refused = importDatabase(db, lines, wrong);
   await expect(refused).rejects.toMatchObject(refusal(sentence));
   expect(await count()).toBe(0);

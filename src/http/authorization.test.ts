@@ -25,6 +25,6 @@ test.each([
   `Basic ${btoa(':')}`,
   'Bearer a b',
   `Basic ${btoa('eyJ.eyJ.c2ln')}`,
-])('secretOf(%s) is none', (header) => {
+])('secretOf(%s) is undefined', (header) => {
   expect(secretOf(header)).toBeUndefined();
 });

@@ -21,7 +21,7 @@ function isTouched({ rows: changed, entries }: CommitNotice, { rows, ranges }: R
   return rows.some(isChanged) || ranges.some(isEntered);
 }
 
-test('changes touch what one of their commits touches', () => {
+test('Changes touches a read set if one of its commits does', () => {
   fc.assert(
     fc.property(anyReads, fc.array(anyNotice, { maxLength: 3 }), (readSet, notices) => {
       const expected = notices.some((each) => isTouched(each, readSet));

@@ -50,7 +50,7 @@ async function withUser(): Promise<MemoryHost> {
   return host;
 }
 
-test('a query is answered with its time, metrics, trace and build', async () => {
+test('the answer to a query has headers for time, metrics, trace and build', async () => {
   const host = await openMemoryHost();
   const { status, headers, body } = await query(host, { add: [1, 1] });
   expect([status, body]).toEqual([200, '{"resource":2}']);
@@ -63,7 +63,7 @@ test('a query is answered with its time, metrics, trace and build', async () => 
   });
 });
 
-test('reads and writes are counted under their older names too', async () => {
+test('read and write operations are also counted in headers with the older names', async () => {
   const host = await withUser();
   const user = { ref: { collection: 'users' }, id: '1' };
   const update = { update: user, params: { object: {} } };
@@ -74,7 +74,7 @@ test('reads and writes are counted under their older names too', async () => {
   }
 });
 
-test('an unknown route comes before a wrong secret, a faulty header before it too, a wrong method after it', async () => {
+test('errors have this order: unknown route, faulty header, wrong secret, wrong method', async () => {
   const host = await openMemoryHost();
   const codeOf = async (method: string, path: string, headers: Record<string, string>) => {
     const answer = await host.handle({ method, path, headers });
@@ -96,7 +96,7 @@ test('an unknown route comes before a wrong secret, a faulty header before it to
   expect(await codeOf('POST', '/ping', {})).toEqual([405, 'method not allowed']);
 });
 
-test('answers carry time and metrics where the specification says so', async () => {
+test('errors have headers for time and metrics where the specification requires them', async () => {
   const host = await openMemoryHost();
   const namesOf = async (path: string, headers: Record<string, string>) => {
     const answer = await host.handle({ method: 'PUT', path, headers });
@@ -114,7 +114,7 @@ test('answers carry time and metrics where the specification says so', async () 
   expect(await namesOf('/', { 'x-fauna-tags': '?' })).toEqual([400, true, true]);
 });
 
-test('a body past the limit is refused, one at the limit is read', async () => {
+test('a body above the size limit is refused, and a body at the limit is accepted', async () => {
   const host = await openMemoryHost();
   const ask = (bytes: number) => {
     const body = `"${'é'.repeat((bytes - 2) / 2)}"`;
@@ -127,7 +127,7 @@ test('a body past the limit is refused, one at the limit is read', async () => {
 });
 
 test.each<RefusalCode>(['too many requests', 'storage_blocked', 'bad request'])(
-  'an answer %s says when to retry, if that helps',
+  'an answer %s has a Retry-After header if a retry may help',
   async (code) => {
     const { http, admin } = await openMemoryHost();
     const engine = { ...http.engine, query: () => Promise.reject(new Refusal(code, 'Wait.')) };
@@ -140,7 +140,7 @@ test.each<RefusalCode>(['too many requests', 'storage_blocked', 'bad request'])(
   },
 );
 
-test('GET / takes a query without writes', async () => {
+test('GET / executes a query without writes', async () => {
   const host = await openMemoryHost();
   const get = (path: string) => host.handle({ path, headers: bearer(host.admin) });
   expect((await get(`/?q=${encodeURIComponent('{"add":[2,2]}')}`)).body).toBe('{"resource":4}');
@@ -153,7 +153,7 @@ test('GET / takes a query without writes', async () => {
   });
 });
 
-test('bodies are laid out for curl, traced on demand, and counted as sent', async () => {
+test('bodies are formatted for curl and traced on request, and their bytes are counted', async () => {
   const host = await openMemoryHost();
   const pretty = await query(host, { object: { a: 1 } }, { 'user-agent': 'curl/8' });
   expect(pretty.body).toBe('{\n  "resource": {\n    "a": 1\n  }\n}');
@@ -163,7 +163,7 @@ test('bodies are laid out for curl, traced on demand, and counted as sent', asyn
   expect(traced.headers['x-faunadb-host']).toBe('burrow');
 });
 
-test('a client of Burrow is told details of errors that are its own, as a page is', async () => {
+test('a client of Burrow gets details of errors, except those inside functions with their own role', async () => {
   const host = await withUser();
   const email = { object: { field: ['data', 'email'] } };
   const source = { collection: 'users' };
@@ -195,14 +195,14 @@ test.each([
   ['b=1,a1=2, a=3', 'a=3,a1=2,b=1'],
   ['b=1,a-a=2', 'a-a=2,b=1'],
   ['', ''],
-])('tags %j come back by key, also on failures: %j', async (sent, back) => {
+])('tags %j are returned sorted by key, also with errors: %j', async (sent, back) => {
   const host = await openMemoryHost();
   const tags = { 'x-fauna-tags': sent };
   expect((await query(host, 1, tags)).headers['x-fauna-tags']).toBe(back);
   expect((await query(host, { no: 1 }, tags)).headers['x-fauna-tags']).toBe(back);
 });
 
-test('a page of another origin is let in, and may read our headers', async () => {
+test('a page of another origin may send requests and read the headers of answers', async () => {
   const host = await openMemoryHost();
   const origin = 'https://app.example';
   const preflight = await host.handle({ method: 'OPTIONS', path: '/stream', headers: { origin } });
@@ -244,7 +244,7 @@ test.each([
   expect(await host.handle({ method: 'HEAD', path })).toMatchObject({ status: 200, body: '' });
 });
 
-test('/authorized says where a secret leads, /error fails', async () => {
+test('/authorized names the database of a secret, and /error fails', async () => {
   const host = await openMemoryHost();
   expect((await host.handle({ path: '/authorized', headers: bearer(host.admin) })).body).toBe(
     '{"account":"burrow test","global_id":""}',
@@ -263,7 +263,7 @@ test('/authorized says where a secret leads, /error fails', async () => {
   expect(error.headers).not.toHaveProperty('x-query-time');
 });
 
-test('a fault of ours is told as one opaque answer, and reported', async () => {
+test('an exception in the hub is reported, and the answer does not reveal it', async () => {
   const { http, admin } = await openMemoryHost();
   const reports: unknown[] = [];
   const bug = new Error('a bug with fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789');
@@ -280,7 +280,7 @@ test('a fault of ours is told as one opaque answer, and reported', async () => {
   expect(reports).toEqual([bug]);
 });
 
-test('the older surface makes, reads, changes, lists and deletes', async () => {
+test('the REST routes create, read, update, list and delete documents', async () => {
   const host = await openMemoryHost();
   const call = async (method: string, path: string, body?: unknown) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
@@ -344,7 +344,7 @@ test('the older surface makes, reads, changes, lists and deletes', async () => {
   });
 });
 
-test('keys are not changed over the older surface, but by root', async () => {
+test('over REST routes only the root secret may change keys', async () => {
   const host = await openMemoryHost();
   const made = (await query(host, { create_key: { object: { role: 'admin' } } })).json.resource as {
     ref: { '@ref': { id: string } };
@@ -360,7 +360,7 @@ test('keys are not changed over the older surface, but by root', async () => {
   expect((await change(host.admin)).status).toBe(200);
 });
 
-test('/tokens/self by Basic and Bearer, by token and key', async () => {
+test('/tokens/self accepts the secret of a token, by Basic or Bearer, but not that of a key', async () => {
   const host = await withUser();
   const login = await query(host, {
     login: { ref: { collection: 'users' }, id: '1' },
@@ -393,7 +393,7 @@ test('/tokens/self by Basic and Bearer, by token and key', async () => {
   ]);
 });
 
-test('queries are recorded, refused ones too, and no secret among them', async () => {
+test('queries are logged, refused ones too, and without secrets', async () => {
   const host = await withUser();
   await query(host, {
     login: { ref: { collection: 'users' }, id: '1' },
@@ -453,7 +453,7 @@ test('queries are recorded, refused ones too, and no secret among them', async (
   });
 });
 
-test('what a write ends beside its result is in a header of printable characters', async () => {
+test('the notice about removed permissions is sent in a header of printable characters', async () => {
   const host = await openMemoryHost();
   const permissions = { object: { read: 'public' } };
   await query(host, { create_collection: { object: { name: 'notizbücher', permissions } } });

@@ -33,7 +33,7 @@ async function query(host: MemoryHost, wire: unknown, secret = host.admin): Prom
   return (JSON.parse(answer.body) as { resource: Json }).resource;
 }
 
-test('a request, its status, a new URL and the list, by HTTP', async () => {
+test('an export of logs over HTTP: request, status, file, new URL and list', async () => {
   const host = await openMemoryHost();
   await query(host, { now: null });
   const call = callerOf(host, host.admin, 'https://app.example/burrow');
@@ -80,7 +80,7 @@ test('a request, its status, a new URL and the list, by HTTP', async () => {
   });
 });
 
-test('without a place of its own, the surface names the file', async () => {
+test('without a base URL the answer contains the name of the file', async () => {
   const host = await openMemoryHost();
   await query(host, { now: null });
   const call = callerOf(host);
@@ -167,7 +167,7 @@ test('an admin key of a child database exports and sees only that database', asy
   await host.http.exports.work();
 });
 
-test('P2 a database sees nothing of one that had its name before', async () => {
+test('P2 a new database sees no logs of a database that had the same name', async () => {
   const host = await openMemoryHost();
   const databaseNamed = async (name: string) => {
     await query(host, { create_database: { object: { name } } });
@@ -215,7 +215,7 @@ test('P2 a database sees nothing of one that had its name before', async () => {
 
 const TOKEN = '01234567-89ab-4cde-8f01-23456789abcd';
 
-test('the log API is not there when the host has none', async () => {
+test('without exports in the host, log routes are not found', async () => {
   const { http, admin } = await openMemoryHost();
   const { exports: _, ...without } = http;
   const headers = { authorization: `Bearer ${admin}` };
@@ -226,7 +226,7 @@ test('the log API is not there when the host has none', async () => {
   expect(answer).toMatchObject({ status: 404, body: expect.stringContaining('message') });
 });
 
-test('a store that refuses is answered with its status and words, and is no failure of ours', async () => {
+test('a refusal by the store is answered with its status and text, and is not reported', async () => {
   const store = new FailingStore(createMemoryStore());
   store.makeReason = () => new Refusal('quota_exceeded', 'The disk is full.');
   const host = await openMemoryHost({ store });

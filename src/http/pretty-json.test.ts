@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { prettyJson, prettyJsonInSlices } from './pretty-json.ts';
 
-test('prettyJson() lays out, and keeps numbers to the letter', () => {
+test('prettyJson() formats JSON and keeps numbers as written', () => {
   expect(prettyJson('{"a":[1.0,9007199254740993],"b":{},"c":[],"d":"{x:[1,2]}"}')).toBe(
     '{\n  "a": [\n    1.0,\n    9007199254740993\n  ],\n  "b": {},\n  "c": [],\n  "d": "{x:[1,2]}"\n}',
   );
 });
 
-test('prettyJson() says the same as JSON.stringify with two spaces', () => {
+test('prettyJson() formats as JSON.stringify does with two spaces', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(prettyJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
@@ -16,7 +16,7 @@ test('prettyJson() says the same as JSON.stringify with two spaces', () => {
   );
 });
 
-test('prettyJsonInSlices() says the same, with turns of others between, whatever the text', async () => {
+test('prettyJsonInSlices() returns the same as prettyJson(), with pauses for other work', async () => {
   const text = JSON.stringify([
     'x'.repeat(8_000_000),
     '\\"'.repeat(100_000),

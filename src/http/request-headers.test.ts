@@ -43,7 +43,7 @@ test.each([
   [{ 'user-agent': 'curl/8.1' }, { isFormatted: true }],
   [{ 'user-agent': 'HTTPie/3' }, { isFormatted: true }],
   [{ 'x-trace': '1' }, { isTraced: true }],
-])('readHeaders() takes %j', (headers, expected) => {
+])('readHeaders() accepts %j', (headers, expected) => {
   expect(read(headers)).toMatchObject(expected);
 });
 
@@ -88,7 +88,7 @@ test.each([
   expect(fault.carriesMetrics).toBe(true);
 });
 
-test('readHeaders() takes tags at their limits', () => {
+test('readHeaders() accepts tags at their limits', () => {
   const tags = Array.from({ length: 25 }, (_, i) => `k${i}=${'v'.repeat(80)}`).join(',');
   expect(read({ 'x-fauna-tags': tags }).tags.size).toBe(25);
   expect(read({ 'x-fauna-tags': `${'k'.repeat(40)}=1` }).tags.size).toBe(1);

@@ -57,7 +57,7 @@ test.each([
   expect(queryOf(method, url)).toEqual(expected);
 });
 
-test('restQuery() takes a body as data, whatever its members are called', () => {
+test('restQuery() treats a body as data, even if its members look like expressions', () => {
   const body = { data: { at: { '@ts': 't' }, odd: { '@obj': { '@ts': 1 } }, add: [{ '@x': 1 }] } };
   expect(queryOf('POST', '/collections/users', JSON.stringify(body))).toEqual([
     'write',

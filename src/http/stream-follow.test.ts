@@ -8,7 +8,7 @@ import { data, NOTE, openStream, query, REF, withNotes } from './testing/stream-
 const ALL = '/stream?fields=action,document,diff,prev';
 const update = (members: unknown) => ({ update: NOTE, params: data(members) });
 
-test('each of the queries that shared a commit is told with its own time', async () => {
+test('queries that share a commit cause stream events with their own times', async () => {
   const host = await withNotes();
   const commits: CommitNotice[] = [];
   const made = await query(host, { create: NOTE, params: data({ n: 0, tag: 'x' }) });
@@ -33,7 +33,7 @@ test('each of the queries that shared a commit is told with its own time', async
   await set.end();
 });
 
-test('a stream that cannot read what a commit has changed ends with an error: it misses nothing in silence', async () => {
+test('a stream that cannot read the changes of a commit ends with an error', async () => {
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ n: 0, tag: 'x' }) });
   const { engine } = host.http;
@@ -57,7 +57,7 @@ test('a stream that cannot read what a commit has changed ends with an error: it
   }
 });
 
-test('what is put into the history of a deleted document, and taken out, is told', async () => {
+test('a stream reports insertions into and removals from the history of a deleted document', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   await query(host, { delete: NOTE });
@@ -73,7 +73,7 @@ test('what is put into the history of a deleted document, and taken out, is told
   await stream.end();
 });
 
-test('a query that changes the history and the present tells of both', async () => {
+test('a query that changes the history and the current version causes events for both', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const stream = await openStream(host, NOTE);
@@ -92,7 +92,7 @@ test('a query that changes the history and the present tells of both', async () 
   await stream.end();
 });
 
-test('a version that came after a change of the history is told as a version, once', async () => {
+test('a new version after a change of the history causes one version event', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const stream = await openStream(host, NOTE);
@@ -123,7 +123,7 @@ async function withOldNote() {
   return host;
 }
 
-test('what is removed of a history because it is too old is told to nobody', async () => {
+test('the removal of expired history causes no events', async () => {
   const host = await withOldNote();
   const stream = await openStream(host, NOTE, { path: ALL });
   await stream.next();
@@ -135,7 +135,7 @@ test('what is removed of a history because it is too old is told to nobody', asy
   await stream.end();
 });
 
-test('a document older than its history is followed on when what its rights depend on changes', async () => {
+test('a stream continues on a document older than its history when a document that rights depend on changes', async () => {
   const host = await withOldNote();
   const gate = { ref: { collection: 'later' }, id: '1' };
   await query(host, { create: gate, params: data({}) });
@@ -152,7 +152,7 @@ test('a document older than its history is followed on when what its rights depe
   await stream.end();
 });
 
-test('insert and remove are told as rewritten history', async () => {
+test('insert and remove cause history_rewrite events', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const ts = Number(made['ts']);
@@ -222,7 +222,7 @@ async function keyWith(
   return String(key['secret']);
 }
 
-test('of a long history only what was rewritten is told, not what the stream looks back no further to', async () => {
+test('with a long history a stream reports only rewritten versions, not those before its window', async () => {
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ title: 'a heron', n: 0 }) });
   for (let n = 1; n < 1002; n += 1) await query(host, update({ n }));
@@ -243,7 +243,7 @@ test('of a long history only what was rewritten is told, not what the stream loo
   await stream.end();
 });
 
-test('rewritten history is told only to who may read history', async () => {
+test('history_rewrite events are sent only to roles that may read the history', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const secret = await keyWith(host, { read: true });
@@ -270,7 +270,7 @@ const isOpen = {
   },
 };
 
-test('documents that a role may not read never appear, in streams of documents and of sets', async () => {
+test('streams of documents and of sets never contain documents that the role may not read', async () => {
   const host = await withNotes();
   const index = { object: { resource: { index: 'by_tag' }, actions: { object: { read: true } } } };
   const secret = await keyWith(host, { read: isOpen }, [index]);
@@ -296,7 +296,7 @@ test('documents that a role may not read never appear, in streams of documents a
   for (const stream of [set, one]) expect(await stream.next()).toMatchObject({ type: 'error' });
 });
 
-test('a stream ends when its token belongs to other roles than it did', async () => {
+test('a stream ends with an error when its token loses a role', async () => {
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ n: 1, level: 'staff' }) });
   const predicate = {
@@ -349,7 +349,7 @@ function muffled(host: MemoryHost) {
   };
 }
 
-test('commits of other tabs that were not told one by one are found again, in order', async () => {
+test('commits of other tabs that were announced as one are reported one by one, in order', async () => {
   const host = await withNotes();
   const { http, tell } = muffled(host);
   await query(host, { create: NOTE, params: data({ n: 0, tag: 'x' }) });
@@ -374,7 +374,7 @@ test('commits of other tabs that were not told one by one are found again, in or
   await set.end();
 });
 
-test('a document that expires goes unseen; the next one with its ref is told', async () => {
+test('the expiry of a document causes no event, but its re-creation does', async () => {
   let now = 1_767_225_600_000_000;
   const host = await withNotes({ clock: () => (now += 1) });
   const soon = { ttl: { time_add: { now: null }, offset: 1, unit: 'hour' } };
@@ -392,7 +392,7 @@ test('a document that expires goes unseen; the next one with its ref is told', a
   await stream.end();
 });
 
-test('a reader too far behind is cut off; one of a set is told all', async () => {
+test('a document stream too far behind ends with an error, and a set stream reports all changes', async () => {
   const host = await withNotes();
   const { http, tell } = muffled(host);
   const one = await openStream(host, NOTE, { http });
@@ -410,7 +410,7 @@ test('a reader too far behind is cut off; one of a set is told all', async () =>
   await set.end();
 });
 
-test('Commits holds no more than a bound of what waits, and then says that anything may have changed', async () => {
+test('Commits holds a limited number of waiting commits, then merges them into one that may touch anything', async () => {
   const commits = new Commits();
   const key = '' as CommitNotice['rows'][number]['key'];
   const rows = Array.from({ length: 100 }, () => ({ space: 'documents' as const, key }));

@@ -53,7 +53,7 @@ const write = ({ id, a }: Step, isLive: boolean): unknown => {
 };
 
 test(
-  'a stream tells a role of changes to what it may read, and of nothing else',
+  'a stream reports to a role exactly the changes of documents that it may read',
   () =>
     fc.assert(
       fc.asyncProperty(

@@ -3,7 +3,7 @@ import { handleRequest } from './handle.ts';
 import type { HttpHost } from './message.ts';
 import { data, headersOf, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';
 
-test('a document stream tells of its creation, changes and deletion', async () => {
+test('a document stream reports the creation, changes and deletion of the document', async () => {
   const host = await withNotes();
   const stream = await openStream(host, NOTE, { path: '/stream?fields=action,document,diff,prev' });
   expect(stream.headers).toMatchObject({
@@ -47,7 +47,7 @@ test('a document stream tells of its creation, changes and deletion', async () =
   await stream.end();
 });
 
-test('fields default to action and document; a document value opens a stream as its ref does', async () => {
+test('fields default to action and document, and a document opens the same stream as its ref', async () => {
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ a: 1 }) });
   const stream = await openStream(host, { get: NOTE });
@@ -62,7 +62,7 @@ test('fields default to action and document; a document value opens a stream as 
   await set.end();
 });
 
-test('a set stream tells what came and went, removes first', async () => {
+test('a set stream reports added and removed entries, removals first', async () => {
   const host = await withNotes();
   const stream = await openStream(
     host,
@@ -107,19 +107,25 @@ test.each([
       '@ref': { id: '1', class: { '@ref': { id: 'notes', class: { '@ref': { id: 'classes' } } } } },
     },
   ],
-])('a set stream of version %s names the document and its values', async (apiVersion, ref) => {
-  const host = await withNotes();
-  const set = { match: { index: 'by_tag' }, terms: 'x' };
-  const path = '/stream?fields=document,index';
-  const stream = await openStream(host, set, { path, apiVersion });
-  await stream.next();
-  await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
-  expect((await stream.next()).event).toMatchObject({ document: { ref }, index: { values: [1] } });
-  await stream.end();
-});
+])(
+  'events of a set stream of version %s contain the document and the values',
+  async (apiVersion, ref) => {
+    const host = await withNotes();
+    const set = { match: { index: 'by_tag' }, terms: 'x' };
+    const path = '/stream?fields=document,index';
+    const stream = await openStream(host, set, { path, apiVersion });
+    await stream.next();
+    await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+    expect((await stream.next()).event).toMatchObject({
+      document: { ref },
+      index: { values: [1] },
+    });
+    await stream.end();
+  },
+);
 
 test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
-  'a document stream of version %s tells of versions, deletions and a rewritten history',
+  'a document stream of version %s reports versions, deletions and rewritten history',
   async (apiVersion) => {
     const host = await withNotes();
     const made = await query(host, { create: NOTE, params: data({ a: 1, b: 1, self: NOTE }) });
@@ -150,7 +156,7 @@ test('a stream of version 2.0 follows the documents of a collection', async () =
   await stream.end();
 });
 
-test('a stream of version 2.0 follows no collection', async () => {
+test('a stream of version 2.0 on a collection or on keys is refused', async () => {
   const host = await withNotes();
   for (const wire of [{ collection: 'notes' }, { collections: null }, { keys: null }]) {
     const request = { method: 'POST', path: '/stream', body: JSON.stringify(wire) };
@@ -159,7 +165,7 @@ test('a stream of version 2.0 follows no collection', async () => {
   }
 });
 
-test('a set stream tells of all that one query has added, whatever the values are', async () => {
+test('a set stream reports all 300 documents that one query has added, with values of any type', async () => {
   const host = await withNotes();
   const values = [{ object: { field: ['data', 'at'], mva: false } }];
   const index = { name: 'places', source: { collection: 'notes' }, values };
@@ -172,7 +178,7 @@ test('a set stream tells of all that one query has added, whatever the values ar
   await stream.end();
 });
 
-test('a stream of documents tells of new and deleted ones', async () => {
+test('a stream on the documents of a collection reports created and deleted ones', async () => {
   const host = await withNotes();
   const stream = await openStream(host, { documents: { collection: 'notes' } });
   await stream.next();
@@ -190,20 +196,23 @@ const option = (name: string) => ({ select: ['data', name], from: { get: OPTIONS
 test.each([
   ['a match', { match: { index: 'by_tag' }, terms: option('tag') }],
   ['documents', { documents: { collection: option('of') } }],
-])('%s whose query reads a document stays the set that it was', async (_, set) => {
-  const host = await withNotes();
-  await query(host, { create_collection: { object: { name: 'options' } } });
-  await query(host, { create: OPTIONS, params: data({ tag: 'x', of: 'notes' }) });
-  const stream = await openStream(host, set);
-  await stream.next();
-  await query(host, { update: OPTIONS, params: data({ tag: 'y', of: 'options' }) });
-  const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
-  expect(await stream.next()).toMatchObject({ txn: made['ts'], event: { action: 'add' } });
-  await query(host, { delete: OPTIONS });
-  await query(host, { delete: NOTE });
-  expect(await stream.next()).toMatchObject({ event: { action: 'remove' } });
-  await stream.end();
-});
+])(
+  'a stream on %s whose query reads a document keeps its set when that document changes',
+  async (_, set) => {
+    const host = await withNotes();
+    await query(host, { create_collection: { object: { name: 'options' } } });
+    await query(host, { create: OPTIONS, params: data({ tag: 'x', of: 'notes' }) });
+    const stream = await openStream(host, set);
+    await stream.next();
+    await query(host, { update: OPTIONS, params: data({ tag: 'y', of: 'options' }) });
+    const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+    expect(await stream.next()).toMatchObject({ txn: made['ts'], event: { action: 'add' } });
+    await query(host, { delete: OPTIONS });
+    await query(host, { delete: NOTE });
+    expect(await stream.next()).toMatchObject({ event: { action: 'remove' } });
+    await stream.end();
+  },
+);
 
 test('a stream ends with an error when its secret is no longer valid', async () => {
   const host = await withNotes();
@@ -223,7 +232,7 @@ test('a stream ends with an error when its secret is no longer valid', async () 
   expect(await stream.isOver()).toBe(true);
 });
 
-test('a stream of what may not be read opens and stays silent', async () => {
+test('a stream on an unreadable document opens and sends no events', async () => {
   const host = await withNotes();
   const key = await query(host, { create_key: { object: { role: 'client' } } });
   const stream = await openStream(host, NOTE, { secret: String(key['secret']) });
@@ -234,7 +243,7 @@ test('a stream of what may not be read opens and stays silent', async () => {
   await expect(next).rejects.toThrow(TypeError);
 });
 
-test('a reader that leaves while the stream waits stops its listening', async () => {
+test('a reader that leaves a waiting stream removes its commit listener', async () => {
   const host = await withNotes();
   let listeners = 0;
   const onCommit: typeof host.http.engine.onCommit = (listener) => {
@@ -308,7 +317,7 @@ test.each([
   [{ collection: 'notes' }, got('one that no stream follows')],
   [{ union: [{ match: { index: 'by_tag' } }] }, got('one that no stream follows')],
   [{ create: NOTE }, 'Write effect in read-only query expression.'],
-])('a stream of %j is refused in the words of the original', async (wire, description) => {
+])('a stream on %j is refused with the error text of Fauna', async (wire, description) => {
   const host = await withNotes();
   const answer = await host.handle({
     method: 'POST',
@@ -319,7 +328,7 @@ test.each([
   expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ description }] });
 });
 
-test('a stream begins after the last commit that its opening query saw', async () => {
+test('a stream begins after the last commit visible to its opening query', async () => {
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ n: 1 }) });
   const { engine } = host.http;

@@ -17,7 +17,7 @@ async function exportedFile(exports: LogExports): Promise<ExportFile> {
   return (await exports.file(id, 0))!;
 }
 
-test('exports of the same lines are the same gzip file', async () => {
+test('exports of the same lines are identical gzip files', async () => {
   const make = async (): Promise<Uint8Array> => {
     const kit = openLogKit();
     for (let i = 0; i < 2000; i++) kit.log.add(requestAt(NOON + i), ANSWER);
@@ -67,7 +67,7 @@ function measured(base: Store): {
   return { store, most };
 }
 
-test('an export of 100,000 lines holds a few rows and one chunk at a time', async () => {
+test('an export of 100,000 lines keeps only a few rows and one chunk in memory', async () => {
   const { store, most } = measured(createMemoryStore());
   const { log, exports } = openLogKit({}, store);
   const count = 100_000;

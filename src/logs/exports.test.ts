@@ -35,7 +35,7 @@ async function exported(kit: LogKit, id: string, version = 0): Promise<string[] 
 const stateOf = async ({ exports }: LogKit, id: string): Promise<string> =>
   (await exports.status(id, VIEWER)).state;
 
-test('request() answers Pending, then a file is made and the request is Complete', async () => {
+test('request() returns Pending, and Complete follows when the file is made', async () => {
   const kit = openLogKit();
   logSome(kit);
   const first = await kit.exports.request(requestOf(), VIEWER);
@@ -58,7 +58,7 @@ test('request() answers Pending, then a file is made and the request is Complete
   expect(await exported(kit, first.request_id)).toHaveLength(3);
 });
 
-test('an export holds [time_start, time_end), of the database and those below it', async () => {
+test('an export contains records in [time_start, time_end) of the database and its children', async () => {
   const kit = openLogKit();
   for (const [ts, database] of [
     [NOON - 1, ['a']],
@@ -88,7 +88,7 @@ test('an export holds [time_start, time_end), of the database and those below it
   });
 });
 
-test('status() shows Requested while the file is being made', async () => {
+test('status() is Requested while the file is being made', async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const states: string[] = [];
@@ -120,7 +120,7 @@ test('an empty range ends in DoesNotExist, without a URL', async () => {
   expect(await exported(kit, id)).toBeUndefined();
 });
 
-test('a request with a known token is answered while no further one would be taken', async () => {
+test('a request with a known idempotency token is answered even if further requests are refused', async () => {
   const kit = openLogKit({ exclusively: () => Promise.resolve() });
   const idempotency_token = '00000000-0000-4000-8000-000000000000';
   const first = await kit.exports.request(requestOf({ idempotency_token }), VIEWER);
@@ -130,7 +130,7 @@ test('a request with a known token is answered while no further one would be tak
   expect(again.request_id).toBe(first.request_id);
 });
 
-test('a token outlives the removal of an older request that had it', async () => {
+test('an idempotency token stays valid after an older request with the same token is removed', async () => {
   const kit = openLogKit();
   const idempotency_token = '00000000-0000-4000-8000-000000000000';
   const ask = async () =>
@@ -165,7 +165,7 @@ function withoutChunks(base: Store): Store {
   };
 }
 
-test('a file that cannot be written ends in Failed, and is reported', async () => {
+test('an export whose file cannot be written is Failed and reported', async () => {
   const reports: unknown[] = [];
   const kit = openLogKit(
     { report: (reason) => reports.push(reason) },
@@ -178,7 +178,7 @@ test('a file that cannot be written ends in Failed, and is reported', async () =
   expect(reports).toEqual([new Error('quota')]);
 });
 
-test('a deadline that passes ends in TimedOut', async () => {
+test('an export past its deadline is TimedOut', async () => {
   const kit = openLogKit({ deadlineMs: 1000, pause: () => Promise.resolve() });
   logSome(kit);
   const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
@@ -187,7 +187,7 @@ test('a deadline that passes ends in TimedOut', async () => {
   expect(await stateOf(kit, id)).toBe('TimedOut');
 });
 
-test('createUrl() goes over CreatingNewUrl to a new version, and the old URL is no more', async () => {
+test('createUrl() passes through CreatingNewUrl to a new version, and the old URL becomes invalid', async () => {
   const kit = openLogKit();
   logSome(kit);
   const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
@@ -210,14 +210,14 @@ test('createUrl() goes over CreatingNewUrl to a new version, and the old URL is 
   await expect(kit.exports.createUrl(id, 2, VIEWER)).rejects.toMatchObject({ status: 400 });
 });
 
-test('createUrl() is refused for what is not complete', async () => {
+test('createUrl() refuses a request that is not complete', async () => {
   const kit = openLogKit();
   const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   await kit.exports.work();
   await expect(kit.exports.createUrl(id, undefined, VIEWER)).rejects.toMatchObject({ status: 409 });
 });
 
-test('a URL ends with its time, and can be made anew', async () => {
+test('a URL expires and can be replaced by a new one', async () => {
   const kit = openLogKit();
   logSome(kit);
   const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
@@ -230,7 +230,7 @@ test('a URL ends with its time, and can be made anew', async () => {
   expect(await exported(kit, id, 1)).toHaveLength(3);
 });
 
-test('file() wants the signature when one is given', async () => {
+test('file() checks the signature if one is given', async () => {
   const kit = openLogKit();
   logSome(kit);
   const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
@@ -243,7 +243,7 @@ test('file() wants the signature when one is given', async () => {
     expect(await kit.exports.file(id, 0, wrong)).toBeUndefined();
 });
 
-test('an idempotency token gives the same request for 24 hours', async () => {
+test('an idempotency token returns the same request for 24 hours', async () => {
   const kit = openLogKit();
   const request = requestOf({ idempotency_token: '6a1f5d9c-6f0b-4f0e-8b1c-1d2e3f405162' });
   const [one, two] = await Promise.all([
@@ -259,7 +259,7 @@ test('an idempotency token gives the same request for 24 hours', async () => {
   expect((await kit.exports.request(request, VIEWER)).request_id).not.toBe(one.request_id);
 });
 
-test('work() goes on with what a reload cut off', async () => {
+test('work() continues an export after a reload', async () => {
   const before = openLogKit({ exclusively: () => Promise.resolve() });
   logSome(before);
   const { request_id: id } = await before.exports.request(requestOf(), VIEWER);
@@ -271,7 +271,7 @@ test('work() goes on with what a reload cut off', async () => {
   expect(await exported(after, id)).toHaveLength(3);
 });
 
-test('close() stops an export that the next to open takes up', async () => {
+test('close() stops an export, and the next process continues it', async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const before = openLogKit({ pause: () => held });
@@ -297,7 +297,7 @@ function gate(): { readonly pause: () => Promise<void>; readonly open: () => voi
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('an attempt that was overtaken writes nothing more', async () => {
+test('an attempt that was overtaken by another one writes nothing more', async () => {
   const [slowGate, fastGate] = [gate(), gate()];
   const slow = openLogKit({ pause: slowGate.pause });
   const fast = openLogKit({ pause: fastGate.pause }, slow.store);
@@ -320,7 +320,7 @@ test('an attempt that was overtaken writes nothing more', async () => {
   expect(await exported(fast, id)).toHaveLength(3);
 });
 
-test('list() is newest first, filtered by state, in pages', async () => {
+test('list() is sorted by time, newest first, filtered by state, and paged', async () => {
   const kit = openLogKit();
   logSome(kit);
   const ids: string[] = [];
@@ -354,7 +354,7 @@ test('list() is newest first, filtered by state, in pages', async () => {
   );
 });
 
-test('a request of another database is not there', async () => {
+test('a request of another database is not found', async () => {
   const kit = openLogKit();
   const { request_id: id } = await kit.exports.request(
     requestOf({ database: 'local/a/b' }),
@@ -368,7 +368,7 @@ test('a request of another database is not there', async () => {
   expect((await kit.exports.list(readListRequest({}), at('c'))).results).toEqual([]);
 });
 
-test('requests under way are bounded, and finished ones go after a week with their files', async () => {
+test('the number of pending requests is limited, and finished ones are deleted with their files after a week', async () => {
   const kit = openLogKit({ exclusively: () => Promise.resolve() });
   logSome(kit);
   for (let i = 0; i < 16; i++) await kit.exports.request(requestOf(), VIEWER);
@@ -398,7 +398,7 @@ test.each([
   expect(() => requestOf(body)).toThrow(message);
 });
 
-test('readWish() takes 90 days, either spelling of the region group, and a database over a group', () => {
+test('readWish() accepts 90 days, both spellings of the region group, and prefers the group in the database path', () => {
   expect(requestOf({ time_start: '2024-02-02T00:00:00Z' }).path).toEqual([]);
   expect(requestOf({ region_group: 'eu-std' }).regionGroup).toBe('eu-std');
   expect(requestOf({ regionGroup: 'us-std' }).regionGroup).toBe('us-std');
@@ -408,7 +408,7 @@ test('readWish() takes 90 days, either spelling of the region group, and a datab
   });
 });
 
-test('readListWish() refuses odd states and sizes', () => {
+test('readListWish() refuses unknown states and invalid sizes', () => {
   for (const body of [
     { states: ['Done'] },
     { states: 'Complete' },

@@ -24,7 +24,7 @@ async function linesOf(store: Store, range = ALL): Promise<Record<string, unknow
   return records;
 }
 
-test('add() keeps a record with the members of the hosted service and our own', async () => {
+test('add() stores a record with the members of Fauna’s query log and additional ones', async () => {
   const { log, store } = openLogKit();
   const request = requestAt(NOON + 123_456, {
     userAgent: 'test "agent"',
@@ -66,7 +66,7 @@ test('add() keeps a record with the members of the hosted service and our own', 
   });
 });
 
-test('add() stores no secret, wherever it was sent', async () => {
+test('add() stores no secret, in whichever part of the request it was sent', async () => {
   const { log, store } = openLogKit();
   const secret = 'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789';
   log.add(
@@ -94,7 +94,7 @@ test('add() stores no secret, wherever it was sent', async () => {
 });
 
 test.each([1, 10, 22, 30])(
-  'of a secret of which a path or a header has %i characters before its cut nothing is kept',
+  'no part of a secret is kept if a path or a header is cut %i characters after its beginning',
   async (characters) => {
     const { log, store } = openLogKit();
     const before = '/'.padStart(256 - characters, 'a/');
@@ -107,7 +107,7 @@ test.each([1, 10, 22, 30])(
   },
 );
 
-test('of many secrets in a header nothing is kept, however much hiding them shortens it', async () => {
+test('no secret in a header with many secrets is kept, although hiding them shortens it', async () => {
   const { log, store } = openLogKit();
   const secret = 'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789';
   const userAgent = `${`${secret} `.repeat(12)}${secret}`;
@@ -117,7 +117,7 @@ test('of many secrets in a header nothing is kept, however much hiding them shor
   expect(record?.['REQUEST_HEADERS']).not.toContain('fn');
 });
 
-test('add() writes when a batch is full, without a flush', async () => {
+test('add() writes a full batch without flush()', async () => {
   const { log, store } = openLogKit();
   for (let i = 0; i < BATCH_RECORDS - 1; i++) log.add(requestAt(NOON + i), ANSWER);
   expect(await linesOf(store)).toHaveLength(0);
@@ -127,7 +127,7 @@ test('add() writes when a batch is full, without a flush', async () => {
   expect(log.isDirty).toBe(false);
 });
 
-test('add() counts and drops what a store that fails cannot take', async () => {
+test('add() drops and counts records that the store fails to write', async () => {
   const memory = createMemoryStore();
   const failing: Store = { ...memory, write: () => Promise.reject(new Error('full')) };
   const { log } = openLogKit({}, failing);
@@ -136,14 +136,14 @@ test('add() counts and drops what a store that fails cannot take', async () => {
   expect(log.counts).toEqual({ recorded: 1, lost: 1 });
 });
 
-test('add() holds a bounded number of records while a write hangs', () => {
+test('add() keeps a limited number of records while a write hangs', () => {
   const hanging: Store = { ...createMemoryStore(), write: () => new Promise(() => undefined) };
   const { log } = openLogKit({}, hanging);
   for (let i = 0; i < WAITING_RECORDS_MAX + 10; i++) log.add(requestAt(NOON), ANSWER);
   expect(log.counts.lost).toBeGreaterThanOrEqual(10);
 });
 
-test('flush() waits for records that a running write did not take', async () => {
+test('flush() waits for records that were added during a write', async () => {
   const { log, store } = openLogKit();
   log.add(requestAt(NOON), ANSWER);
   const first = log.flush();
@@ -154,7 +154,7 @@ test('flush() waits for records that a running write did not take', async () => 
   expect(await linesOf(store)).toHaveLength(2);
 });
 
-test('readLog() gives what lies in [start, end), also when rows overlap its ends', async () => {
+test('readLog() returns records in [start, end), also from rows that overlap the bounds', async () => {
   const { log, store } = openLogKit();
   for (let i = 0; i < 500; i++) {
     log.add(requestAt(NOON + i * 1_000_000), ANSWER);
@@ -168,7 +168,7 @@ test('readLog() gives what lies in [start, end), also when rows overlap its ends
   expect(times.at(-1)).toBe('2024-05-01 12:04:59.000 Z');
 });
 
-test('readLog() finds records of another tab that were written late', async () => {
+test('readLog() finds records that another tab has written late', async () => {
   const one = openLogKit();
   const other = openLogKit({}, one.store);
   other.log.add(requestAt(NOON), ANSWER);
@@ -179,7 +179,7 @@ test('readLog() finds records of another tab that were written late', async () =
   expect(await linesOf(one.store, { ...ALL, end: NOON + 11 })).toHaveLength(2);
 });
 
-test('readLog() gives the records of a database and those below it', async () => {
+test('readLog() returns the records of a database and its children', async () => {
   const { log, store } = openLogKit();
   for (const database of [[], ['a'], ['a', 'b'], ['ab'], ['b']])
     log.add(requestAt(NOON), { ...ANSWER, database });
@@ -188,7 +188,7 @@ test('readLog() gives the records of a database and those below it', async () =>
   expect(found.map(({ DATABASE }) => DATABASE)).toEqual([['a'], ['a', 'b']]);
 });
 
-test('readLog() fetches some rows at a time', async () => {
+test('readLog() fetches a few rows at a time', async () => {
   const { log, store } = openLogKit();
   for (let i = 0; i < 200; i++) {
     log.add(requestAt(NOON + i), ANSWER);
@@ -199,7 +199,7 @@ test('readLog() fetches some rows at a time', async () => {
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('trim() removes all that is older than the retention, however much it is, without another record', async () => {
+test('trim() removes all records older than the retention', async () => {
   const { log, store, clock } = openLogKit({ retentionDays: 2 });
   for (let n = 0; n < 50; n++) {
     log.add(requestAt(NOON + n), ANSWER);
@@ -214,7 +214,7 @@ test('trim() removes all that is older than the retention, however much it is, w
   expect(await linesOf(store)).toHaveLength(1);
 });
 
-test('the log forgets what is older than its retention, some rows a write', async () => {
+test('flush() removes records older than the retention, a few rows per write', async () => {
   const { log, store, clock } = openLogKit({ retentionDays: 2 });
   for (let day = 0; day < 40; day++) {
     clock.now = NOON + (day * DAY) / 20;
@@ -231,7 +231,7 @@ test('the log forgets what is older than its retention, some rows a write', asyn
   expect(left).toEqual([25, 10, 3, 4]);
 });
 
-test('the log stays within its bytes: the oldest records go first', async () => {
+test('the log stays below its maximum size by removing the oldest records', async () => {
   const { log, store } = openLogKit({ maxBytes: 5000 });
   for (let i = 0; i < 100; i++) {
     log.add(requestAt(NOON + i * 1_000_000), ANSWER);
@@ -276,7 +276,7 @@ test('short queries of a batch are redacted over several turns of the event loop
   expect(turns).toBeGreaterThan(5);
 });
 
-test('what waits to be written holds nothing that is not stored: neither long texts nor what was read', async () => {
+test('records that wait to be written keep neither long texts nor read sets in memory', async () => {
   const { log } = openLogKit();
   const text = (n: number): string => JSON.stringify(String(n).repeat(1_000_000));
   const add = (n: number): WeakRef<object> => {

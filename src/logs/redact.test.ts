@@ -8,12 +8,12 @@ const redacted = (query: unknown): unknown => {
   return text === undefined ? undefined : JSON.parse(text);
 };
 
-test('redactQuery() keeps a query that names no secret, to the letter', () => {
+test('redactQuery() keeps a query without secrets unchanged', () => {
   const query = '{ "get": {"ref": {"collection":"notes"}, "id": "1"}, "n": 1.0 }';
   expect(redactQuery(query, true)).toBe(query);
 });
 
-test('redactQuery() hides what a member that names a password or secret holds', () => {
+test('redactQuery() hides the values of members named like a password or secret', () => {
   const login = {
     login: { match: { index: 'users' }, terms: 'ann' },
     params: { object: { password: 'pa55' } },
@@ -26,7 +26,7 @@ test('redactQuery() hides what a member that names a password or secret holds', 
   });
 });
 
-test('redactQuery() keeps only the shape when a password is an expression', () => {
+test('redactQuery() hides all values if a password is an expression', () => {
   const query = {
     let: [{ pw: 'hunter2' }],
     in: { identify: { var: 'me' }, password: { var: 'pw' } },
@@ -48,7 +48,7 @@ test('redactQuery() hides arguments of stored functions', () => {
   expect(JSON.stringify(redacted(indirect))).not.toContain('hunter2');
 });
 
-test('redactQuery() hides a secret that stands in plain data', () => {
+test('redactQuery() hides a secret in plain data', () => {
   for (const x of [
     'burrow-root-abcdefgh',
     'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789',
@@ -57,18 +57,18 @@ test('redactQuery() hides a secret that stands in plain data', () => {
     expect(redacted({ object: { x } })).toEqual({ object: { x: '***' } });
 });
 
-test('redactQuery() reads names behind escapes', () => {
+test('redactQuery() recognises member names with escapes', () => {
   expect(redactQuery(String.raw`{"\u0070assword":"pa55"}`, true)).toBe('{"password":"***"}');
 });
 
-test('redactQuery() keeps nothing of what is no JSON, or too long', () => {
+test('redactQuery() keeps nothing of a text that is not JSON or is too long', () => {
   expect(redactQuery('secret fnAExxxx', false)).toBeUndefined();
   expect(redactQuery('[1,', false)).toBeUndefined();
   expect(redactQuery('', true)).toBeUndefined();
   expect(redactQuery(`"${'a'.repeat(QUERY_KEPT_CHARACTERS)}"`, true)).toBeUndefined();
 });
 
-test('hideSecretTexts() hides keys, tokens, hashes and header values wherever they stand', () => {
+test('hideSecretTexts() hides keys, tokens, hashes and header values within a text', () => {
   const hash = '$2a$10$abcdefghijklmnopqrstuuabcdefghijklmnopqrstuvwxyzABCDE';
   for (const secret of [
     'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789',
@@ -86,7 +86,7 @@ test('hideSecretTexts() hides keys, tokens, hashes and header values wherever th
   expect(hideSecretTexts('a function of eyes')).toBe('a function of eyes');
 });
 
-test('redactQuery() never lets a password through, wherever it is nested', () => {
+test('redactQuery() never keeps a password, wherever it is nested', () => {
   const canary = 'cAnArY';
   const query = fc.letrec((tie) => ({
     any: fc.oneof(

@@ -7,12 +7,12 @@ const file = (path: string): string =>
 
 const VALUES = ['Expr', 'FaunaDate', 'FaunaTime', 'Ref', 'SetRef'];
 
-test('the rows of the builders are those of the functions', async () => {
+test('the generated rows of the builders are up to date', async () => {
   const text = `/** Made by \`npm run docs\` of src/query/functions and src/reference: see builder-table.ts. */\nexport const ROWS =\n  '${builderRows()}';\n`;
   await expect(text).toMatchFileSnapshot(file('builder-rows.ts'));
 });
 
-test('the types of scalar builders are those of the functions', async () => {
+test('the generated types of the scalar builders are up to date', async () => {
   const types = scalarTypes();
   const named = VALUES.filter((name) => new RegExp(`\\b${name}\\b`).test(types)).join(', ');
   const text = `/** Made by \`npm run docs\` of src/query/functions and src/reference. */\nimport type { ${named} } from '../values.ts';\nimport type { Arg } from './arguments.ts';\n\nexport interface RegularScalars {\n${types}\n}\n`;

@@ -119,7 +119,7 @@ const sorted = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-test('from any schema to any other', { timeout: 300_000 }, () =>
+test('migrate() changes any schema into any other', { timeout: 300_000 }, () =>
   fc.assert(
     fc.asyncProperty(anySchema, anySchema, async (before, after) => {
       const [moved, made] = await Promise.all([openDatabase(), openDatabase()]);

@@ -91,7 +91,7 @@ const stored = (): Promise<unknown> =>
     ),
   );
 
-test('migrate() makes what an empty database lacks, and then has nothing to do', async () => {
+test('migrate() creates all schema objects in an empty database, and nothing on a second run', async () => {
   const { from, to, changes } = await migrate(db, first, { version: 1 });
   expect([from, to]).toEqual([0, 1]);
   expect(changes.map(({ text }) => text)).toEqual([
@@ -107,7 +107,7 @@ test('migrate() makes what an empty database lacks, and then has nothing to do',
   expect(await migrate(db, first, { version: 1 })).toEqual({ from: 1, to: 1, changes: [] });
 });
 
-test('migrate() builds a changed index beside the old one, which answers until then', async () => {
+test('migrate() builds a changed index beside the old one, which answers queries until then', async () => {
   await migrate(db, first, { version: 1 });
   await ask(
     q.CreateRole({
@@ -147,14 +147,14 @@ test('migrate() builds a changed index beside the old one, which answers until t
   ).toBe(true);
 });
 
-test('migrate() leaves alone what no schema has made', async () => {
+test('migrate() keeps objects that no schema has created', async () => {
   await ask(q.CreateCollection({ name: 'others' }));
   await migrate(db, first, { version: 1 });
   await migrate(db, second, { version: 2 });
   expect(await ask(q.Exists(q.Collection('others')))).toBe(true);
 });
 
-test('migrate() puts back what was changed by hand', async () => {
+test('migrate() reverts manual changes', async () => {
   await migrate(db, first, { version: 1 });
   await ask(q.Update(notes, { history_days: 1 }));
   await ask(q.Delete(q.Index('recent')));
@@ -163,7 +163,7 @@ test('migrate() puts back what was changed by hand', async () => {
   expect(await ask(q.Exists(q.Index('recent')))).toBe(true);
 });
 
-test('an older program is refused, and changes nothing', async () => {
+test('a program with an older schema is refused and changes nothing', async () => {
   await migrate(db, second, { version: 2 });
   const before = await stored();
   const refusal = await refusalOf(migrate(db, first, { version: 1 }));
@@ -172,7 +172,7 @@ test('an older program is refused, and changes nothing', async () => {
   expect(await stored()).toEqual(before);
 });
 
-test('an older program is refused as soon as a newer one has begun', async () => {
+test('a program with an older schema is refused as soon as a newer one has begun to migrate', async () => {
   await migrate(db, first, { version: 1 });
   await expect(migrate(stoppedAfter(1), second, { version: 2 })).rejects.toThrow('stopped');
   expect((await refusalOf(migrate(db, first, { version: 1 }))).code).toBe('newer_schema');
@@ -187,7 +187,7 @@ test('a changed schema needs a higher version', async () => {
   expect(refusal.plan).toHaveLength(4);
 });
 
-test('names of parameters do not change a schema: each build of an app has its own', async () => {
+test('renamed parameters do not change a schema, because each build of an app renames them', async () => {
   const built = (body: Expr) => defineSchema({ collections: {}, functions: { twice: { body } } });
   await migrate(db, built(q.Query(q.Lambda('number', q.Multiply(q.Var('number'), 2)))), {
     version: 1,
@@ -198,7 +198,7 @@ test('names of parameters do not change a schema: each build of an app has its o
 
 const withoutNotes = defineSchema({ collections: { users: {} } });
 
-test('migrate() refuses to remove documents, with a plan, unless they are named', async () => {
+test('migrate() refuses to remove documents unless the collection is in allowLoss', async () => {
   await migrate(db, first, { version: 1 });
   await fill(1);
   const before = await stored();
@@ -216,7 +216,7 @@ test('migrate() removes a collection without documents', async () => {
   expect(await ask(q.Exists(notes))).toBe(false);
 });
 
-test('migrate() keeps a collection that was written to after the plan was made', async () => {
+test('migrate() keeps a collection to which documents were written after the plan', async () => {
   await migrate(db, first, { version: 1 });
   await expect(
     migrate(db, withoutNotes, {
@@ -238,7 +238,7 @@ test.each([
   expect(refusal.message).toContain(`this loses ${loss}`);
 });
 
-test('migrate() comes to an end with members that are stored as nothing, or not at all', async () => {
+test('migrate() finishes with members that are stored as null or not at all', async () => {
   const foreign: object = { description: 'of another library' };
   const schema = defineSchema({
     collections: {
@@ -252,7 +252,7 @@ test('migrate() comes to an end with members that are stored as nothing, or not 
   expect(await migrate(boundedTo(20), schema, { version: 1 })).toMatchObject({ changes: [] });
 });
 
-test('permissions and data of an object become those of the schema: what it leaves out goes', async () => {
+test('migrate() removes permissions and data that the schema no longer has', async () => {
   const at = (
     permissions: CollectionDefinition['permissions'] & object,
     data: CollectionDefinition['data'] & object,
@@ -274,12 +274,12 @@ test('permissions and data of an object become those of the schema: what it leav
   expect(await members()).toEqual({ room: 1 });
 });
 
-test('a version that is no number is refused', async () => {
+test('a version below 1 and a step above the version are refused', async () => {
   await expect(migrate(db, first, { version: 0 })).rejects.toThrow('from 1');
   await expect(migrate(db, first, { version: 1, steps: { 2: q.Now() } })).rejects.toThrow('got 2');
 });
 
-test('an empty database needs no data steps, one with collections does', async () => {
+test('data steps are skipped in an empty database, and run in one with collections', async () => {
   await migrate(db, first, { version: 1, steps: { 1: q.Abort('run') } });
   const adopted = await openDatabase();
   await adopted.client().query(q.CreateCollection({ name: 'notes' }));
@@ -313,7 +313,7 @@ const seen = (): Promise<unknown> =>
   );
 const once = Array.from({ length: SEEN_ONCE }, () => 1);
 
-test('a data step goes over all documents once, in pieces, and tells how far it is', async () => {
+test('a data step runs once for each document, in batches, and reports its progress', async () => {
   await migrate(db, first, { version: 1 });
   await fill(SEEN_ONCE);
   const told: unknown[] = [];
@@ -334,7 +334,7 @@ test('a data step goes over all documents once, in pieces, and tells how far it 
   expect(await seen()).toEqual(once);
 });
 
-test('a migration that is killed at any commit goes on where it was', async () => {
+test('a migration that is killed before any commit is completed by another run', async () => {
   let commits = 0;
   for (let kill = 0; ; kill++) {
     await db.close();
@@ -355,7 +355,7 @@ test('a migration that is killed at any commit goes on where it was', async () =
   expect(commits).toBeGreaterThan(5);
 });
 
-test('two that migrate at once do each step once', async () => {
+test('two concurrent migrations run each step once', async () => {
   await migrate(db, first, { version: 1 });
   await fill(SEEN_ONCE);
   const options = { version: 2, steps: { 2: counting } };
@@ -364,7 +364,7 @@ test('two that migrate at once do each step once', async () => {
   expect(await planMigration(db, second)).toEqual([]);
 });
 
-test('another may migrate at any time amid it', async () => {
+test('another migration may run between any two queries of a migration', async () => {
   let isOver = false;
   for (let at = 1; !isOver; at++) {
     const fresh = await openDatabase();
@@ -388,7 +388,7 @@ test('another may migrate at any time amid it', async () => {
   }
 });
 
-test('a step that fails stays to be done', async () => {
+test('a failed step runs again in the next migration', async () => {
   await migrate(db, first, { version: 1 });
   await fill(1);
   await expect(
@@ -398,7 +398,7 @@ test('a step that fails stays to be done', async () => {
   expect(await seen()).toEqual([1]);
 });
 
-test('a schema that follows one that was given up removes what that one had begun', async () => {
+test('a schema that follows an unfinished migration removes the objects which that one began to build', async () => {
   await migrate(db, first, { version: 1 });
   await fill(2);
   await expect(migrate(stoppedAfter(2), second, { version: 2 })).rejects.toThrow('stopped');
@@ -437,7 +437,7 @@ function stoppedAfter(commits: number): SchemaTarget {
   };
 }
 
-test('a Double in place of an Integer is a change', async () => {
+test('replacing an Integer by a Double is a change', async () => {
   const of = (one: number | Double) =>
     defineSchema({
       collections: {},

@@ -68,7 +68,7 @@ async function changeThrice(
   return seen;
 }
 
-test('three changes on a device, with the program of before at work', async () => {
+test('three schema changes on a device while an old program reads and writes lose nothing', async () => {
   const db = await openDatabase();
   const old = db.client();
   await migrate(db, v1, { version: 1 });
@@ -110,7 +110,7 @@ test('three changes on a device, with the program of before at work', async () =
   await db.close();
 });
 
-test('three changes at the hub while a device with unsent writes is offline', async () => {
+test('three schema changes at the hub while a device with unsent writes is offline lose nothing', async () => {
   const hub = await openHub();
   const admin = hub.client();
   await migrate(hub, v1, { version: 1 });

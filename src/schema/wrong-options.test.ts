@@ -31,7 +31,7 @@ test.each<[unknown, string]>([
   expect(await db.client().query(q.Count(q.Collections()))).toBe(0);
 });
 
-test('defineSchema() and each() refuse what they would leave out', () => {
+test('defineSchema() and each() refuse unknown and invalid members', () => {
   const roles = { author: { privilages: {} } };
   const privileges = { colections: {} };
   for (const [definition, name] of [
@@ -68,13 +68,13 @@ test.each<[unknown, string]>([
   [{ membership: { notes: q.Query((x) => x) } }, 'membership.notes` must be true or a function'],
   [{ membership: { notes: false } }, 'membership.notes` must be true or a function, but is false'],
   [{ membership: { notes: undefined } }, 'must be true or a function, but is undefined'],
-])('defineSchema() refuses the role %o by what is wrong', (author, sentence) => {
+])('defineSchema() refuses the role %o and names the wrong member', (author, sentence) => {
   const define = (): unknown => defineSchema({ collections: {}, roles: { author } } as never);
   expect(define).toThrow(UsageError);
   expect(define).toThrow(sentence);
 });
 
-test('a role may say nothing, and refer to resources by expressions', () => {
+test('a role may be empty, and may refer to resources by expressions', () => {
   const others = [{ resource: q.Collections(), actions: { read: true } }, q.Object({})];
   const role = { privileges: { collections: undefined, others }, membership: undefined };
   const { roles } = defineSchema({
@@ -118,7 +118,7 @@ test.each<[string, unknown]>([
   expect(await db.client().query(q.Count(q.Collections()))).toBe(0);
 });
 
-test('a schema may hold 64-bit integers: those that differ are told apart', async () => {
+test('a schema may contain 64-bit integers, and distinguishes them exactly', async () => {
   const of = (limit: bigint) =>
     defineSchema({
       collections: { notes: { data: { limit } } },

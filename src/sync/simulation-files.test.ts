@@ -34,7 +34,7 @@ const EXPECTED = [
 ];
 
 test(
-  'simulateFiles() finds nothing in the seeds that are always tried',
+  'simulateFiles() finds no problems with the fixed seeds',
   async () => {
     const counts = new Map<string, number>();
     for (let seed = 1; seed <= SEEDS; seed++) {

@@ -18,7 +18,7 @@ const onPackedStores = (seed: number, dropsDeletions = false) =>
   });
 
 test(
-  'simulate() finds nothing on packed stores',
+  'simulate() finds no problems with packed stores',
   async () => {
     const counts = new Map<string, number>();
     for (let seed = 1; seed <= SEEDS; seed++) {
