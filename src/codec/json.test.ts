@@ -38,7 +38,7 @@ const { json: anyJson } = fc.letrec<{ json: Json }>((tie) => ({
   ),
 }));
 
-test('parseJson() reads what JSON.parse reads', () => {
+test('parseJson() agrees with JSON.parse on valid texts', () => {
   fc.assert(
     fc.property(
       fc.jsonValue({ noUnicodeString: false }),
@@ -53,7 +53,7 @@ test('parseJson() reads what JSON.parse reads', () => {
   );
 });
 
-test('parseJson() refuses what JSON.parse refuses', () => {
+test('parseJson() refuses the same texts as JSON.parse', () => {
   const pieces = [
     ['{', '}', '[', ']', ',', ':', '"', '\\', '"a"', '1', '0', '-', '.', 'e', '+', ' ', '\n'],
     ['true', 'null', 'fals', '\\u00', '\\u0041', '\\x', '\u0001', '01', '-0', '1.5', '2e3'],
@@ -89,7 +89,7 @@ test('stringifyJson() is the inverse of parseJson()', () => {
   );
 });
 
-test('parseJson() keeps int64 and double apart', () => {
+test('parseJson() distinguishes int64 from double', () => {
   const cases: readonly (readonly [string, Json])[] = [
     ['1', 1],
     ['-0', 0],
@@ -107,13 +107,13 @@ test('parseJson() keeps int64 and double apart', () => {
   for (const [text, value] of cases) expect(parseJson(text)).toStrictEqual(value);
 });
 
-test('stringifyJson() writes numbers too large for a double as such', () => {
+test('stringifyJson() writes infinity as a number too large for a double', () => {
   const text = stringifyJson(parseJson('[1e400,-1e400]'));
   expect(JSON.parse(text)).toEqual([Infinity, -Infinity]);
   expect(parseJson(text)).toEqual([Infinity, -Infinity]);
 });
 
-test('parseJson() refuses integers outside int64, however long', () => {
+test('parseJson() refuses integers outside int64, of any length', () => {
   for (const text of ['9223372036854775808', '-9223372036854775809', '1'.repeat(100_000)]) {
     expect(() => parseJson(`[${text}]`)).toThrow(
       expect.objectContaining({ reason: 'integer range', offset: 1 }),
@@ -121,7 +121,7 @@ test('parseJson() refuses integers outside int64, however long', () => {
   }
 });
 
-test('parseJson() keeps the order of members and the first of duplicates', () => {
+test('parseJson() keeps the order of members, and the first of duplicate members', () => {
   const json = parseJson('{"b":1,"2":2,"1":3,"b":4,"__proto__":5}');
   expect([...(json as ReadonlyMap<string, Json>)]).toEqual([
     ['b', 1],
@@ -131,7 +131,7 @@ test('parseJson() keeps the order of members and the first of duplicates', () =>
   ]);
 });
 
-test('parseJson() makes ? of lone surrogates and keeps pairs', () => {
+test('parseJson() replaces lone surrogates by ? and keeps pairs', () => {
   expect(parseJson(String.raw`"\ud800x\ude00\ud83d\ude00"`)).toBe('?x?😀');
   expect(parseJson('"\ud800"')).toBe('?');
   expect(parseJson(String.raw`"😀\ude00"`)).toBe('😀?');
@@ -140,7 +140,7 @@ test('parseJson() makes ? of lone surrogates and keeps pairs', () => {
   );
 });
 
-test('parseJson() takes the nesting of the limit and no more', () => {
+test('parseJson() accepts nesting up to its limit', () => {
   const { jsonDepth } = LIMITS;
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   expect(() => parseJson(nested(jsonDepth))).not.toThrow();
@@ -155,7 +155,7 @@ test('parseJson() takes the nesting of the limit and no more', () => {
   expect(() => parseJson(`[${'[],'.repeat(5000)}[]]`)).not.toThrow();
 });
 
-test('parseJson() reads long texts with escapes as short ones, and says where one breaks', () => {
+test('parseJson() reads long texts with escapes, and gives the offset of a syntax error in them', () => {
   const long = 'a\\n'.repeat(1000);
   expect(parseJson(`["${long}\\ud800\\u00e9\\"",1]`)).toEqual([`${'a\n'.repeat(1000)}?é"`, 1]);
   for (const [end, at] of [
@@ -172,7 +172,7 @@ test('parseJson() reads long texts with escapes as short ones, and says where on
   }
 });
 
-test('JsonReading gives the value, and the fault, of parseJson() however little it reads at once', () => {
+test('JsonReading has the same value or error as parseJson(), in steps of any size', () => {
   const outcome = (read: () => Json): unknown => {
     try {
       return read();
@@ -197,7 +197,7 @@ test('JsonReading gives the value, and the fault, of parseJson() however little 
   );
 });
 
-test('parseJson() says where the syntax breaks', () => {
+test('parseJson() gives the offset of a syntax error', () => {
   for (const [text, offset] of [
     ['', 0],
     ['[1,]', 3],
@@ -211,7 +211,7 @@ test('parseJson() says where the syntax breaks', () => {
   }
 });
 
-test('quote() writes literals that JSON.parse reads, lone surrogates as ?', () => {
+test('quote() writes literals that JSON.parse reads, with ? for lone surrogates', () => {
   fc.assert(
     fc.property(anyString, (text) => {
       expect(JSON.parse(quote(text))).toBe(wellFormed(text));

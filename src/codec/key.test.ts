@@ -74,7 +74,7 @@ function compareTuples(reverse: readonly boolean[], a: Tuple, b: Tuple): number 
   return Math.sign(compareRefs(a.ref, b.ref));
 }
 
-test('entryKey() orders entries by values, each its own way, then by ref', () => {
+test('entryKey() orders entries by values, each ascending or descending, then by ref', () => {
   fc.assert(
     fc.property(
       anyShape.chain((reverse) =>
@@ -94,7 +94,7 @@ test('entryKey() orders entries by values, each its own way, then by ref', () =>
   );
 });
 
-test('entryKey() makes entries of equal values apart: 1 and 1.0, with and without ttl', () => {
+test('entryKey() distinguishes 1 from 1.0, and entries with a ttl from those without', () => {
   const ref = new Ref(3, 1024, 1n);
   const keys = [
     keyOf([false], { values: [1], ref, ttl: undefined }),
@@ -117,7 +117,7 @@ const wellFormed = (value: Value): Value =>
         ? new Map([...value].map(([key, each]) => [key, wellFormed(each as Value)]))
         : value;
 
-test('decodeEntry() gives back values with their number types, ref and ttl', () => {
+test('decodeEntry() returns values with their number types, ref and ttl', () => {
   fc.assert(
     fc.property(
       anyShape.chain((reverse) => fc.tuple(fc.constant(reverse), tupleOf(reverse.length))),
@@ -149,7 +149,7 @@ test('decodeEntry() gives back values with their number types, ref and ttl', () 
   );
 });
 
-test('decodeEntry() tells the ref of the entry from a value that is one, also where they are the same', () => {
+test('decodeEntry() distinguishes the ref of the entry from values that are refs, even the same ref', () => {
   const ref = new Ref(3, 1024, 77n);
   const others = [new Ref(3, 1024, 78n), new Ref(3, 1025, 77n), new Ref(4, 1024, 77n)];
   for (const value of [ref, ...others])
@@ -162,7 +162,7 @@ test('decodeEntry() tells the ref of the entry from a value that is one, also wh
       }
 });
 
-test('decodeEntry() keeps the types of many numbers', () => {
+test('decodeEntry() keeps the number types of up to 40 numbers', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 40 }), (doubles) => {
       const value = doubles.map((isDouble, index) => (isDouble ? new Double(index) : index));
@@ -173,13 +173,13 @@ test('decodeEntry() keeps the types of many numbers', () => {
   );
 });
 
-test('entryKeyBelow() makes the key that entryKey() makes', () => {
+test('entryKeyBelow() makes the same key as entryKey()', () => {
   const ref = new Ref(3, 1024, 1n);
   const entry = { database: 3, index: 9, terms, values: [1, 'x'], reverse: [true], ref, ttl: 7 };
   expect(entryKeyBelow(termsPrefix(3, 9, terms), entry)).toBe(entryKey(entry));
 });
 
-test('termsPrefix() is the prefix of exactly the entries of its terms', () => {
+test('termsPrefix() is the prefix of the entries with these terms, and of no others', () => {
   fc.assert(
     fc.property(anyPair(anyPlain), fc.boolean(), ([a, b], longer) => {
       const ref = new Ref(3, 1024, 1n);
@@ -202,7 +202,7 @@ test('termsPrefix() is the prefix of exactly the entries of its terms', () => {
   expect(termsPrefix(3, 9, [[1]])).not.toBe(termsPrefix(3, 9, [[new Double(1)]]));
 });
 
-test('termsPrefixOf() finds the terms of an entry, and of whatever begins with them', () => {
+test('termsPrefixOf() returns the terms prefix of an entry and of longer keys', () => {
   fc.assert(
     fc.property(
       fc.array(anyPlain, { maxLength: 3 }),
@@ -226,7 +226,7 @@ test('termsPrefixOf() finds the terms of an entry, and of whatever begins with t
   expect(termsPrefixOf(`${indexPrefix(3, 9)}\xffno tag`)).toBe(undefined);
 });
 
-test('valuesPrefix() holds the entries that begin with its values, whatever their number types', () => {
+test('valuesPrefix() is the prefix of entries that begin with these values, whatever their number types', () => {
   const ref = new Ref(3, 1024, 1n);
   const below = termsPrefix(3, 32_768, terms);
   for (const reverse of [[], [true], [true, true]]) {
@@ -239,7 +239,7 @@ test('valuesPrefix() holds the entries that begin with its values, whatever thei
   }
 });
 
-test('valuesPrefix() of text holds no longer text', () => {
+test('valuesPrefix() of a text is not the prefix of longer texts', () => {
   const ref = new Ref(3, 1024, 1n);
   const below = termsPrefix(3, 32_768, terms);
   for (const reverse of [[false], [true]]) {
@@ -248,7 +248,7 @@ test('valuesPrefix() of text holds no longer text', () => {
   }
 });
 
-test('documentKey() orders by database, collection, id and is read back', () => {
+test('documentKey() orders by database, collection and id, and decodeDocumentKey() reads it', () => {
   const anyAddress = fc.record({ database: anyNumber32, collection: anyNumber32, id: anyId });
   fc.assert(
     fc.property(anyAddress, anyAddress, (a, b) => {
@@ -263,7 +263,7 @@ test('documentKey() orders by database, collection, id and is read back', () => 
   );
 });
 
-test('historyKey() orders versions of a document by time and is read back', () => {
+test('historyKey() orders versions of a document by time, and decodeHistoryKey() reads it', () => {
   fc.assert(
     fc.property(
       anyNumber32,
@@ -281,7 +281,7 @@ test('historyKey() orders versions of a document by time and is read back', () =
   );
 });
 
-test('historyEntryKey() orders by entry, then by time, and is read back', () => {
+test('historyEntryKey() orders by entry, then by time, and decodeHistoryEntry() reads it', () => {
   fc.assert(
     fc.property(tupleOf(1), tupleOf(1), anyMicros, anyMicros, (a, b, added, removed) => {
       const [x, y] = [keyOf([false], a), keyOf([false], b)];
@@ -294,7 +294,7 @@ test('historyEntryKey() orders by entry, then by time, and is read back', () => 
   );
 });
 
-test('after() is above all keys of a prefix and below all others above it', () => {
+test('after() is above all keys with a prefix and below all other higher keys', () => {
   const anyKey = fc
     .array(fc.constantFrom(0, 1, 0x7f, 0xfe, 0xff), { minLength: 1, maxLength: 4 })
     .map((bytes) => String.fromCharCode(...bytes) as Key);
@@ -309,14 +309,14 @@ test('after() is above all keys of a prefix and below all others above it', () =
   expect(() => after('\u00ff\u00ff' as Key)).toThrow('nothing is above it');
 });
 
-test('prefixes hold what is below them', () => {
+test('prefixes of databases, collections and indexes begin the keys within them', () => {
   const key = documentKey(3, 1024, 5n);
   expect(key.startsWith(databasePrefix(3))).toBe(true);
   expect(key.startsWith(collectionPrefix(3, 1024))).toBe(true);
   expect(termsPrefix(3, 9, []).startsWith(indexPrefix(3, 9))).toBe(true);
 });
 
-test('refBytes() ends an entry and orders as refs do', () => {
+test('refBytes() has the order of refs', () => {
   fc.assert(
     fc.property(anyRef, anyRef, (a, b) => {
       const order = compareRefs(new Ref(0, a.collection, a.id), new Ref(0, b.collection, b.id));
@@ -325,7 +325,7 @@ test('refBytes() ends an entry and orders as refs do', () => {
   );
 });
 
-test('keys have the bytes that docs/store-format.md pins', () => {
+test('keys have the bytes in docs/store-format.md', () => {
   const ref = new Ref(7, 1024, 101n);
   const entry = entryKey({
     database: 7,
@@ -352,13 +352,13 @@ test('keys have the bytes that docs/store-format.md pins', () => {
   pin(logKey(1, 2), '8000000000000001', '8000000000000002');
 });
 
-test('refOfKey() gives the document of its key, and of keys of its versions', () => {
+test('refOfKey() returns the ref of a document key and of a history key', () => {
   const ref = new Ref(7, 1024, 101n);
   expect(refOfKey(documentKey(7, 1024, 101n))).toEqual(ref);
   expect(refOfKey(historyKey(7, 1024, 101n, 5))).toEqual(ref);
 });
 
-test('refPrefix() begins the entries of one document, and orders them by ref', () => {
+test('refPrefix() is the prefix of the entries of one document, between those of its neighbours', () => {
   const terms = termsPrefix(3, 9, ['x']);
   const entryOf = (id: bigint) =>
     entryKeyBelow(valuesPrefix(terms, [1], []), {
@@ -372,7 +372,7 @@ test('refPrefix() begins the entries of one document, and orders them by ref', (
   expect(entryOf(1n) < prefix && prefix < entryOf(3n)).toBe(true);
 });
 
-test('decoders refuse keys that are none, by name', () => {
+test('decoders refuse malformed keys with a message that names the error', () => {
   const key = entryKey({
     database: 1,
     index: 2,
@@ -396,6 +396,6 @@ test('decoders refuse keys that are none, by name', () => {
   }
 });
 
-test('encodeValue() is what valuesPrefix() appends', () => {
+test('valuesPrefix() appends what encodeValue() returns', () => {
   expect(valuesPrefix('' as Key, ['x', 2], [])).toBe(encodeValue('x') + encodeValue(2));
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { doubleText } from './number-text.ts';
 
-test('doubleText() writes doubles as Java does', () => {
+test('doubleText() writes doubles like Java', () => {
   const cases: readonly (readonly [number, string])[] = [
     [1, '1.0'],
     [-1, '-1.0'],
@@ -37,7 +37,7 @@ test('doubleText() writes doubles as Java does', () => {
   for (const [value, text] of cases) expect(doubleText(value)).toBe(text);
 });
 
-test('doubleText() reads back as the same double and always shows that it is one', () => {
+test('doubleText() can be read as the same double, and always has a decimal point', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const text = doubleText(value);

@@ -49,7 +49,7 @@ const readLambda = (wire: string, apiVersion: string): Lambda => ({
 
 const readAll = (key: string, read?: ReadLambda): Value => readValue({ key, at: 0, mask: 0 }, read);
 
-test('encodeValue() orders bytes as compareValues() orders values', () => {
+test('encodeValue() has the order of compareValues()', () => {
   fc.assert(
     fc.property(anyPair(anyValue), ([a, b]) => {
       expect(compareKeys(encodeValue(a), encodeValue(b))).toBe(Math.sign(compareValues(a, b)));
@@ -58,7 +58,7 @@ test('encodeValue() orders bytes as compareValues() orders values', () => {
   );
 });
 
-test('encodeReversed() turns the order round', () => {
+test('encodeReversed() reverses the order', () => {
   fc.assert(
     fc.property(anyPair(anyPlain), ([a, b]) => {
       const [x, y] = [encodeReversed(encodeValue(a)), encodeReversed(encodeValue(b))];
@@ -76,7 +76,7 @@ test('encodeValue() writes one byte per character', () => {
   );
 });
 
-test('encodeValue() writes nothing that is a prefix of another', () => {
+test('encodeValue() never writes a prefix of another encoded value', () => {
   fc.assert(
     fc.property(anyPair(anyValue), ([a, b]) => {
       const [x, y] = [encodeValue(a), encodeValue(b)];
@@ -103,7 +103,7 @@ function lossy(value: Value): Value {
   );
 }
 
-test('readValue() gives back what was encoded, but for what the order forgets', () => {
+test('readValue() reverses encodeValue(), except for number types and member order', () => {
   fc.assert(
     fc.property(anyPlain, fc.string(), (value, before) => {
       const bytes = before + encodeValue(value);
@@ -117,7 +117,7 @@ test('readValue() gives back what was encoded, but for what the order forgets', 
   );
 });
 
-test('readValue() reads every kind that has bytes of its own', () => {
+test('readValue() reads pending times, unresolved refs and lambdas', () => {
   for (const value of [PENDING, new UnresolvedRef('index', 'a\0', '{"id":"a"}')]) {
     expect(readAll(encodeValue(value))).toEqual(value);
   }
@@ -128,14 +128,14 @@ test('readValue() reads every kind that has bytes of its own', () => {
   );
 });
 
-test('readValue() makes exact integers of those beyond 53 bits', () => {
+test('readValue() returns exact integers beyond 53 bits', () => {
   for (const value of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 2n ** 53n]) {
     expect(readAll(encodeValue(value))).toBe(value);
   }
   expect(readAll(encodeValue(new Double(2 ** 63)))).toEqual(new Double(2 ** 63));
 });
 
-test('skipValue() moves where readValue() moves', () => {
+test('skipValue() moves the cursor as far as readValue()', () => {
   fc.assert(
     fc.property(anyValue, fc.constantFrom(0, 0xff), (value, mask) => {
       const encoded = encodeValue(value);
@@ -149,7 +149,7 @@ test('skipValue() moves where readValue() moves', () => {
   );
 });
 
-test('readValue() reads flipped bytes', () => {
+test('readValue() reads reversed bytes', () => {
   fc.assert(
     fc.property(anyPlain, (value) => {
       const key = encodeReversed(encodeValue(value));
@@ -199,11 +199,11 @@ const VECTORS: readonly (readonly [Value, string])[] = [
   [null, '78'],
 ];
 
-test('encodeValue() writes the bytes that docs/store-format.md pins', () => {
+test('encodeValue() writes the bytes in docs/store-format.md', () => {
   for (const [value, bytes] of VECTORS) expect(hex(encodeValue(value))).toBe(bytes);
 });
 
-test('docs/store-format.md registers every tag and shows every kind of bytes', () => {
+test('docs/store-format.md lists every tag and the bytes of every kind', () => {
   const register = readFileSync(new URL('../../docs/store-format.md', import.meta.url), 'utf8');
   const shown = new Set(register.match(/`[0-9a-f]+`/g));
   for (const tag of Object.values(TAG))
@@ -211,14 +211,14 @@ test('docs/store-format.md registers every tag and shows every kind of bytes', (
   for (const [, bytes] of VECTORS) expect(shown).toContain(`\`${bytes}\``);
 });
 
-test('VECTORS hold every tag', () => {
+test('the test vectors contain every tag', () => {
   const seen = new Set(VECTORS.map(([, bytes]) => Number.parseInt(bytes.slice(0, 2), 16)));
   expect([...seen, TAG.end].sort((a, b) => a - b)).toEqual(
     Object.values(TAG).sort((a, b) => a - b),
   );
 });
 
-test('readValue() refuses bytes that no encoder wrote, by name', () => {
+test('readValue() refuses malformed bytes with a message that names the error', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'ends early'],
     ['77', 'unknown tag 77'],
@@ -239,13 +239,13 @@ test('readValue() refuses bytes that no encoder wrote, by name', () => {
   expect(() => readAll('\u0120')).toThrow('no byte');
 });
 
-test('skipValue() refuses bytes that no encoder wrote, by name', () => {
+test('skipValue() refuses malformed bytes', () => {
   for (const bytes of ['', '77', '10bff0', '2061', '2878', '38000001']) {
     expect(() => skipValue({ key: raw(bytes), at: 0, mask: 0 })).toThrow(Refusal);
   }
 });
 
-test('encodeValue() sees documents, events, pages and sets as the objects they look like', () => {
+test('encodeValue() encodes documents, events, pages and sets as objects', () => {
   const ref = new Ref(0, 1024, 1n);
   const page = {
     kind: 'page',

@@ -25,7 +25,7 @@ const anyKey: fc.Arbitrary<Key> = fc.oneof(
   fc.tuple(fc.string(), fc.maxSafeInteger()).map(([list, part]) => syncKey(list, part)),
 );
 
-test('keyAfter() is above the key, with no key between', () => {
+test('keyAfter() is the next higher key, and keyBefore() reverses it', () => {
   fc.assert(
     fc.property(anyKey, anyKey, (key, other) => {
       const next = keyAfter(key);
@@ -36,11 +36,11 @@ test('keyAfter() is above the key, with no key between', () => {
   );
 });
 
-test('keyBefore() refuses a key that keyAfter() did not make', () => {
+test('keyBefore() refuses a key that keyAfter() has not made', () => {
   expect(() => keyBefore(metaKey('head'))).toThrow('not the end of a scan');
 });
 
-test('keyUnder() puts under one prefix what keySuffix() took from another', () => {
+test('keyUnder() adds another prefix to the result of keySuffix()', () => {
   const key = termsPrefix(7, 32768, ['a', 1]);
   const suffix = keySuffix(key, termsPrefix(7, 32768, []).slice(0, 8) as Key);
   expect(keyUnder(termsPrefix(9, 32770, []).slice(0, 8) as Key, suffix)).toBe(
@@ -49,7 +49,7 @@ test('keyUnder() puts under one prefix what keySuffix() took from another', () =
   expect(() => keySuffix(key, metaKey('head'))).toThrow('it has another prefix');
 });
 
-test('prefixRange() holds the keys that start with the prefix, and no others', () => {
+test('prefixRange() contains the keys with the prefix, and no others', () => {
   fc.assert(
     fc.property(anyKey, anyKey, fc.nat(40), (key, other, length) => {
       const prefix = key.slice(0, 1 + (length % key.length)) as Key;
@@ -59,7 +59,7 @@ test('prefixRange() holds the keys that start with the prefix, and no others', (
   );
 });
 
-test('metaRange() holds the names in a folder, and no others', () => {
+test('metaRange() contains the names in a folder, and no others', () => {
   const name = fc
     .constantFrom('', 'a', 'b', '/', '0', 'a/', 'a0', 'a/0', '\0', 'ä')
     .chain((start) => fc.string({ maxLength: 3 }).map((end) => start + end));
@@ -72,7 +72,7 @@ test('metaRange() holds the names in a folder, and no others', () => {
   );
 });
 
-test('every key is between the lowest and the highest one', () => {
+test('every key is between LOWEST_KEY and HIGHEST_KEY', () => {
   fc.assert(
     fc.property(anyKey, (key) => {
       expect(isInRange(key, EVERY_KEY)).toBe(true);

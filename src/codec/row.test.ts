@@ -4,7 +4,7 @@ import { packVersion, unpackVersion } from './row.ts';
 
 const micros = fc.integer({ min: -1e15, max: Number.MAX_SAFE_INTEGER - 1e15 });
 
-test('unpackVersion() gives back what packVersion() was given', () => {
+test('unpackVersion() reverses packVersion()', () => {
   fc.assert(
     fc.property(
       micros,
@@ -29,7 +29,7 @@ test('unpackVersion() gives back what packVersion() was given', () => {
   );
 });
 
-test('packVersion() keeps its bytes', () => {
+test('packVersion() writes the bytes of the stored format', () => {
   const body = '{"data":{"a":1}}';
   const ts = 1_700_000_000_000_000;
   expect(
@@ -43,7 +43,7 @@ test('packVersion() keeps its bytes', () => {
   ).toBe('dpgqll7vatq8\n');
 });
 
-test('unpackVersion() refuses a header it does not know', () => {
+test('unpackVersion() refuses an unknown header', () => {
   expect(() => unpackVersion('xp12\n{}')).toThrow('unknown header');
   expect(() => unpackVersion('{}')).toThrow('unknown header');
 });

@@ -45,7 +45,7 @@ function wellFormed(value: Value): Value {
   ) as unknown as Value;
 }
 
-test('parseStored() gives back what storedText() stored', () => {
+test('parseStored() reverses storedText()', () => {
   fc.assert(
     fc.property(
       fc.oneof({ arbitrary: anyPlain, weight: 4 }, anySet, anyLambda, anyUnresolved),
@@ -66,7 +66,7 @@ const hasOwnText = (value: Value): boolean => {
   return isKinded(value) && value.kind === 'ref';
 };
 
-test('storedText() is the wire text unless storedNeedsNames()', () => {
+test('storedText() is the wire text, except where storedNeedsNames() is true', () => {
   const rendering = { names: { refToWire: () => 'null' }, apiVersion: '4', pendingTs: 9 };
   fc.assert(
     fc.property(anyPlain, (value) => {
@@ -79,12 +79,12 @@ test('storedText() is the wire text unless storedNeedsNames()', () => {
   );
 });
 
-test('storedNeedsNames() is about tags, not about text that mentions them', () => {
+test('storedNeedsNames() looks for tags, not for text that mentions them', () => {
   expect(storedNeedsNames('{"data":{"a":"\\"@ref\\" x","t":{"@ts":"…"}}}')).toBe(false);
   expect(storedNeedsNames('{"a":{"@ref":{"c":1,"i":"2"}}}')).toBe(true);
 });
 
-test('storedText() leaves out the database of refs where it is known', () => {
+test('storedText() omits the database of refs if it is the given one', () => {
   const ref = new Ref(7, 1024, 101n);
   expect(storedText(ref, { database: 7 })).toBe('{"@ref":{"c":1024,"i":"101"}}');
   expect(storedText(ref)).toBe('{"@ref":{"c":1024,"i":"101","d":7}}');
@@ -116,7 +116,7 @@ test('storedText() stores documents, events, pages and actions as plain data', (
   expect(text(PENDING)).toBe('9');
 });
 
-test('storedText() pins the forms of docs/store-format.md', () => {
+test('storedText() writes the forms in docs/store-format.md', () => {
   const index = new Ref(7, 3, 2n);
   const set = { kind: 'set', op: 'match', index, terms: ['a'] } as const;
   const lambda = hooks.lambda('"lambda":"x","expr":1', '4');
@@ -127,7 +127,7 @@ test('storedText() pins the forms of docs/store-format.md', () => {
   expect(text(new Map([['@ref', 1]]))).toBe('{"@obj":{"@ref":1}}');
 });
 
-test('storedText() stores nothing that parseStored() could not read for its depth', () => {
+test('storedText() refuses values nested too deeply for parseStored()', () => {
   const nested = (depth: number, wrap: (value: Value) => Value): Value => {
     let value: Value = new Ref(7, 1024, 1n);
     for (let level = 0; level < depth; level += 1) value = wrap(value);
@@ -142,11 +142,11 @@ test('storedText() stores nothing that parseStored() could not read for its dept
   }
 });
 
-test('storedText() asks for the commit time where it must know it', () => {
+test('storedText() of a pending time needs the commit time', () => {
   expect(() => storedText(PENDING)).toThrow('commit time');
 });
 
-test('parseStored() refuses text that was never stored, by name', () => {
+test('parseStored() refuses malformed text', () => {
   for (const text of [
     '{"@ref":{"c":1024}}',
     '{"@ref":"x"}',

@@ -78,7 +78,7 @@ test('renderValue() writes scalars', () => {
   for (const [value, text] of cases) expect(render(value)).toBe(text);
 });
 
-test('renderValue() writes arrays and objects in their order, nulls too', () => {
+test('renderValue() writes arrays and objects in their order, with nulls', () => {
   const object = new Map<string, Value>([
     ['b', [1, null]],
     ['a', null],
@@ -87,7 +87,7 @@ test('renderValue() writes arrays and objects in their order, nulls too', () => 
   expect(render(object)).toBe('{"b":[1,null],"a":null,"1":{}}');
 });
 
-test('renderValue() wraps objects that have a key with @', () => {
+test('renderValue() wraps objects with a key that begins with @', () => {
   expect(render(new Map([['@ref', 1]]))).toBe('{"@obj":{"@ref":1}}');
   expect(
     render(
@@ -100,7 +100,7 @@ test('renderValue() wraps objects that have a key with @', () => {
   expect(render(new Map([['a@', 1]]))).toBe('{"a@":1}');
 });
 
-test('renderValue() leaves out refs to what is gone', () => {
+test('renderValue() omits refs to deleted collections', () => {
   expect(render(gone)).toBe('null');
   expect(
     render(
@@ -132,7 +132,7 @@ const document = (more: Partial<Document> = {}): Document => ({
   ...more,
 });
 
-test('renderValue() writes documents: ref, ts, members', () => {
+test('renderValue() writes documents as ref, ts and members', () => {
   expect(render(document())).toBe(
     '{"ref":{"@ref":"1024/101"},"ts":5,"data":{"r":{"@ref":"1024/101"}}}',
   );
@@ -146,7 +146,7 @@ test('renderValue() writes documents: ref, ts, members', () => {
   );
 });
 
-test('renderValue() writes events by the names of the version', () => {
+test('renderValue() writes events with the member names of the API version', () => {
   const event = (action: Event['action'], data: Value | undefined): Event => ({
     kind: 'event',
     ts: 5,
@@ -169,7 +169,7 @@ test('renderValue() writes events by the names of the version', () => {
   ).toBe('{"ts":5,"action":"add"}');
 });
 
-test('renderValue() writes pages: before, after, data', () => {
+test('renderValue() writes pages as before, after and data', () => {
   const page = (more: Partial<Page>): Page => ({
     kind: 'page',
     before: undefined,
@@ -224,7 +224,7 @@ test('renderValue() writes every set', () => {
   for (const [set, text] of cases) expect(setOf(set)).toBe(text);
 });
 
-test('renderValue() tags lambdas with their version where a plain one would mean another', () => {
+test('renderValue() adds the API version to a lambda if it differs from that of the answer', () => {
   const untagged = '{"@query":{"lambda":"x","expr":{"var":"x"}}}';
   const tagged = (version: string): string =>
     `{"@query":{"api_version":"${version}","lambda":"x","expr":{"var":"x"}}}`;
@@ -235,7 +235,7 @@ test('renderValue() tags lambdas with their version where a plain one would mean
   expect(render(old, '2.12')).toBe(untagged);
 });
 
-test('renderValue() writes JSON whatever the value and the version', () => {
+test('renderValue() writes valid JSON for any value and version', () => {
   fc.assert(
     fc.property(
       anyValue,
@@ -248,7 +248,7 @@ test('renderValue() writes JSON whatever the value and the version', () => {
   );
 });
 
-test('renderValue() refuses what nests too deep', () => {
+test('renderValue() refuses values nested too deeply', () => {
   const nested = (depth: number): Value => {
     let value: Value = 1;
     for (let level = 0; level < depth; level += 1)
@@ -260,7 +260,7 @@ test('renderValue() refuses what nests too deep', () => {
   expect(() => render(nested(100_000))).toThrow(expect.objectContaining({ code: 'bad request' }));
 });
 
-test('renderValue() depends on nothing but value and context', () => {
+test('renderValue() returns the same text for the same value', () => {
   fc.assert(
     fc.property(anyPlain, (value) => {
       expect(render(value)).toBe(render(value));

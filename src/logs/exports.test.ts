@@ -394,11 +394,11 @@ test.each([
   [{ idempotency_token: 'again' }, /idempotency_token must be a UUID/],
   [{ idempotency_token: '6a1f5d9c6f0b4f0e8b1c1d2e3f405162' }, /idempotency_token must be a UUID/],
   [{ regionGroup: 7 }, /string/],
-])('readWish() refuses %j', (body, message) => {
+])('readExportRequest() refuses %j', (body, message) => {
   expect(() => requestOf(body)).toThrow(message);
 });
 
-test('readWish() accepts 90 days, both spellings of the region group, and prefers the group in the database path', () => {
+test('readExportRequest() accepts 90 days, both spellings of the region group, and prefers the group in the database path', () => {
   expect(requestOf({ time_start: '2024-02-02T00:00:00Z' }).path).toEqual([]);
   expect(requestOf({ region_group: 'eu-std' }).regionGroup).toBe('eu-std');
   expect(requestOf({ regionGroup: 'us-std' }).regionGroup).toBe('us-std');
@@ -408,7 +408,7 @@ test('readWish() accepts 90 days, both spellings of the region group, and prefer
   });
 });
 
-test('readListWish() refuses unknown states and invalid sizes', () => {
+test('readListRequest() refuses unknown states and invalid sizes', () => {
   for (const body of [
     { states: ['Done'] },
     { states: 'Complete' },

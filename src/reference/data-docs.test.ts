@@ -47,11 +47,11 @@ const addNotes = (admin: Client, count: number) =>
 const dataOf = (admin: Client, id: number) =>
   admin.query(q.Select('data', q.Get(q.Ref(NOTES, id))));
 
-test('docs/data.md has no other pieces of code than those that are run here', () => {
+test('docs/data.md has only the six pieces of code that are run here', () => {
   expect(snippets).toHaveLength(6);
 });
 
-test('docs/data.md: an export, and the import of the file', () =>
+test('docs/data.md: export to a file and import of the file', () =>
   using(async (from, admin) => {
     await addNotes(admin, 3);
     const out = await run('const file = ', { db: from });
@@ -68,7 +68,7 @@ test('docs/data.md: an export, and the import of the file', () =>
     });
   }));
 
-test('docs/data.md: JSON lines and a table', async () => {
+test('docs/data.md: import of JSON lines and of CSV', async () => {
   await using(async (db, admin) => {
     await run("format: 'jsonl'", { db });
     expect(await dataOf(admin, 2)).toEqual({ title: 'two frogs' });
@@ -82,7 +82,7 @@ test('docs/data.md: JSON lines and a table', async () => {
   });
 });
 
-test('docs/data.md: from a browser to a hub', () =>
+test('docs/data.md: copy from a browser to a hub', () =>
   using(async (db, admin) => {
     await addNotes(admin, 3);
     const hub = await openHub();
@@ -97,7 +97,7 @@ test('docs/data.md: from a browser to a hub', () =>
     await hub.close();
   }));
 
-test('docs/data.md: room left on the device', async () => {
+test('docs/data.md: warning about little room on the device', async () => {
   const storage = {
     estimate: () => Promise.resolve({ usage: 85_000_000, quota: 100_000_000 }),
     persisted: () => Promise.resolve(true),

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each.close();
 });
 
-test('docs/start.md: a note that is written is shown, and what another writes', async () => {
+test('docs/start.md: the page shows notes written by its form and by others', async () => {
   const pieces = piecesOf('start.md');
   expect(pieces).toHaveLength(1);
   const { document, Event } = new Window();
@@ -39,7 +39,7 @@ test('docs/start.md: a note that is written is shown, and what another writes', 
 const tanstack = { createCollection, createLiveQueryCollection, eq };
 const given = { ...tanstack, burrowCollectionOptions, newId, q };
 
-test('docs/tanstack.md: collections are joined, and changes are stored', async () => {
+test('docs/tanstack.md: two collections are joined, and changes are stored', async () => {
   const admin = closedLater(await openDatabase()).client();
   for (const name of ['todos', 'lists']) await admin.query(q.CreateCollection({ name }));
   await admin.query(q.Create('lists', { data: { name: 'birds' } }));
@@ -52,7 +52,7 @@ test('docs/tanstack.md: collections are joined, and changes are stored', async (
   expect(await admin.query(q.Count(events))).toBe(2);
 });
 
-test('docs/tanstack.md: a write that the hub refused is told by its label', async () => {
+test('docs/tanstack.md: a refused write is logged with its label and discarded', async () => {
   const hub = closedLater(await openHub());
   const admin = hub.client();
   await admin.query(
@@ -91,7 +91,7 @@ test('docs/tanstack.md: a write that the hub refused is told by its label', asyn
   expect(await sync.writes.list({ states: ['refused'] })).toEqual([]);
 });
 
-test('docs/query-log.md: what was asked is exported', async () => {
+test('docs/query-log.md: the export contains the query', async () => {
   const pieces = piecesOf('query-log.md');
   expect(pieces).toHaveLength(1);
   const open = async (name: string, options: TestDatabaseOptions) =>

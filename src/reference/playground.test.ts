@@ -10,7 +10,7 @@ const AS_ADA = new Set(
   ),
 );
 
-test('each example with builders answers on the site what the reference shows', async () => {
+test('each example with builders has the same answer on the site as in the reference', async () => {
   const answered: [name: string, answer: string][] = [];
   const shown = forms.filter(({ example }) => !example.startsWith('{"'));
   for (const { name, example } of shown)

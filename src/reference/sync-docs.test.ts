@@ -64,7 +64,7 @@ async function prepared() {
   return { ...given, key: undefined as unknown, ...declared };
 }
 
-test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
+test('docs/sync.md: preparation of a hub, sign-up, sync, adoption, concurrent edits and pictures', async () => {
   const pieces = piecesOf('sync.md');
   // in-process/computed-sets.test.ts runs the piece about computed sets. e2e/background.spec.ts runs the last piece in
   // a browser.
@@ -118,7 +118,7 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
 });
 
-test('docs/scripts.md: a seed, a report, a live query, the log, a folder, and a robot that syncs', async () => {
+test('docs/scripts.md: seed, report, live query, log export, folder and syncing robot', async () => {
   const pieces = piecesOf('scripts.md');
   expect(pieces).toHaveLength(7);
   const { admin, key } = await prepared();
@@ -145,7 +145,7 @@ test('docs/scripts.md: a seed, a report, a live query, the log, a folder, and a 
   expect(await admin.query(q.Count(q.Documents(q.Collection('notes'))))).toBe(3);
 });
 
-test('docs/errors.md: what a program catches', async () => {
+test('docs/errors.md: the errors that a program catches', async () => {
   const [piece = '', ...others] = piecesOf('errors.md');
   expect(others).toEqual([]);
   const open = async (name: string): Promise<Database> => {

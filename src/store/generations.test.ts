@@ -4,8 +4,8 @@ import { Generations } from './generations.ts';
 
 const cacheOf = (weightMax: number) => new Generations(weightMax, () => new Map<string, number>());
 
-describe('a cache in two generations', () => {
-  test('what fills the recent generation makes it the former one, and evicts the former one', () => {
+describe('Generations, a cache in two generations', () => {
+  test('a full recent generation becomes the former one, and the former one is evicted', () => {
     const cache = cacheOf(4);
     cache.put('a', 1, 1);
     cache.put('b', 2, 2);
@@ -14,7 +14,7 @@ describe('a cache in two generations', () => {
     expect(['a', 'b', 'c'].map((key) => cache.former(key))).toEqual([undefined, undefined, 3]);
   });
 
-  test('a value that is put again when it is read stays', () => {
+  test('a value that is put again on each read from the former generation is never evicted', () => {
     const cache = cacheOf(4);
     cache.put('kept', 0, 1);
     for (let i = 0; i < 20; i++) {
@@ -25,7 +25,7 @@ describe('a cache in two generations', () => {
     }
   });
 
-  test('deleted is deleted from both, and frees the weight that it had', () => {
+  test('delete() removes a value from both generations and frees its weight', () => {
     const cache = cacheOf(4);
     cache.put('a', 1, 2);
     cache.delete('a', 2);
@@ -40,7 +40,7 @@ describe('a cache in two generations', () => {
     expect([cache.recent('d'), cache.former('c')]).toEqual([undefined, undefined]);
   });
 
-  test('it never holds more than its weight and one value beyond in each generation', () => {
+  test('each generation holds at most its weight and one more value', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 10 })), { maxLength: 200 }),

@@ -101,7 +101,7 @@ function differencesOf(found: readonly Entry[], expected: readonly Entry[], rows
   ];
 }
 
-test('SnapshotCache.range() answers what the store would, whatever was read and written before', () => {
+test('SnapshotCache.range() agrees with the store after any reads and writes', () => {
   fc.assert(
     fc.property(steps, fc.constantFrom(1_000, 4_000, 1_000_000), (all, bytesMax) => {
       const cache = new SnapshotCache(bytesMax);
@@ -168,21 +168,21 @@ const find = (cache: SnapshotCache, range: Range): string | undefined =>
     ?.map(({ row }) => row?.value)
     .join('');
 
-test('SnapshotCache.range() finds pages of other sizes and directions within what was read', () => {
+test('SnapshotCache.range() finds pages of other sizes and directions within a range that was read', () => {
   const cache = knowing(ten, rangeFrom('b', 7));
   expect(find(cache, rangeFrom('c', 3))).toBe('cde');
   expect(find(cache, { ...rangeFrom('b', 4, 'g'), reverse: true })).toBe('fedc');
   expect(find(cache, rangeFrom('g', 3))).toBe(undefined);
 });
 
-test('SnapshotCache.range() joins what was read in steps', () => {
+test('SnapshotCache.range() joins adjacent ranges that were read', () => {
   const cache = knowing(ten, rangeFrom('a', 4));
   const next = rangeFrom('d', 5);
   cache.keepRange(next, rangeName(next), read(ten, next));
   expect(find(cache, rangeFrom('b', 6))).toBe('bcdefg');
 });
 
-test('SnapshotCache.rest() begins behind what was deleted from what was read', () => {
+test('SnapshotCache.rest() begins after the entries that remain of a range that was read', () => {
   const cache = knowing(ten, rangeFrom('a', 3));
   const deletes = ['a', 'b'].map((name) => ({ space: 'documents' as const, key: keyAt(name) }));
   const changes = changesOf({ puts: [], deletes }, ({ key }) => ten.get(key), 1, 2);
@@ -196,7 +196,7 @@ test('SnapshotCache.rest() begins behind what was deleted from what was read', (
   });
 });
 
-test('SnapshotCache.advance() keeps what a commit of this process left, with what it wrote', () => {
+test('SnapshotCache.advance() keeps the ranges around a commit of this process, and adds its rows', () => {
   const cache = knowing(ten, rangeFrom('a', 8));
   const moved = { key: keyAt('c'), entries: [entryAt('ee')], value: 'C' };
   const write: WriteSet = {
@@ -207,7 +207,7 @@ test('SnapshotCache.advance() keeps what a commit of this process left, with wha
   expect(find(cache, rangeFrom('a', 6))).toBe('adeCfg');
 });
 
-test('SnapshotCache.advance() forgets the places of which another process changed the rows, and no other', () => {
+test('SnapshotCache.advance() forgets only the places of rows that another process has changed', () => {
   const cache = knowing(ten, rangeFrom('a', 8));
   const write: WriteSet = { puts: [], deletes: [{ space: 'documents', key: keyAt('c') }] };
   cache.advance(unknown(changesOf(write, ({ key }) => ten.get(key), 1, 2)));

@@ -13,7 +13,7 @@ describeStore('createMemoryStore()', async (name) => {
   return createMemoryStore(memory);
 });
 
-test('write() of the memory store refuses what a body applies after its end', async () => {
+test('apply() of the memory store fails after the body of write() has ended', async () => {
   const store = createMemoryStore();
   let late: (() => void) | undefined;
   await store.write(
@@ -25,7 +25,7 @@ test('write() of the memory store refuses what a body applies after its end', as
   expect(late).toThrow(/after its body has ended/u);
 });
 
-test('fork() leaves the entries it came from as they were', () => {
+test('fork() leaves the original entries unchanged', () => {
   let current = SortedEntries.empty();
   const versions: { entries: SortedEntries; length: number }[] = [];
   for (let i = 0; i < 5000; i += 1) {
@@ -39,7 +39,7 @@ test('fork() leaves the entries it came from as they were', () => {
   expect(current.within(ALL)).toEqual(Array.from({ length: 5000 }, (_, i) => entryAt(i)));
 });
 
-test('delete() empties what put() filled, in any order', () => {
+test('delete() in any order removes all entries that put() has added', () => {
   const entries = SortedEntries.empty();
   for (let i = 0; i < 2000; i += 1) entries.put(entryAt((i * 7) % 2000));
   for (let i = 0; i < 2000; i += 2) entries.delete(entryAt(i).entry, entryAt(i).key);

@@ -19,7 +19,7 @@ function readerOf(entries: readonly Entry[]) {
   return { limits, range };
 }
 
-test('entriesIn() gives every entry once, in both directions and with any limit', () => {
+test('entriesIn() returns every entry once, in both directions and with any limit', () => {
   for (const limit of [1, 2, 3, 4, 5, 6]) {
     const upwards = scan('meta', EVERY_KEY, { limit });
     expect([...entriesIn(readerOf(ENTRIES), upwards)]).toEqual(ENTRIES);
@@ -28,13 +28,13 @@ test('entriesIn() gives every entry once, in both directions and with any limit'
   }
 });
 
-test('entriesIn() reads more at once each time when it is told to', () => {
+test('entriesIn() multiplies the limit by the given factor with each read', () => {
   const reader = readerOf(ENTRIES);
   expect([...entriesIn(reader, scan('meta', EVERY_KEY, { limit: 1 }), 3)]).toEqual(ENTRIES);
   expect(reader.limits).toEqual([1, 3, 9]);
 });
 
-test('rangeAfter() leaves out the entry and all before it', () => {
+test('rangeAfter() excludes the entry and all before it', () => {
   const [, second] = ENTRIES;
   if (!second) throw new Error('no entry');
   const { range } = readerOf(ENTRIES);

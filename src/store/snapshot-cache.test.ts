@@ -7,7 +7,7 @@ const key = documentKey(0, 1024, 1n);
 const entriesOf = (terms: readonly number[]): Key[] =>
   terms.map((n) => termsPrefix(0, 32_768, [String(n)]));
 
-test('changesOf() reads each entry of a row a few times, however many there are', () => {
+test('changesOf() reads each entry of a row only a few times, even if there are a thousand', () => {
   const numbers = Array.from({ length: 1000 }, (_, n) => n);
   const had = readCounted(entriesOf(numbers));
   const has = readCounted(entriesOf(numbers.map((n) => n + 500)));

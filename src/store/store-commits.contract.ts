@@ -68,7 +68,7 @@ export function isolates(fresh: Fresh): void {
     ]);
   });
 
-  test('read() and write() refuse what is not among their spaces', async () => {
+  test('read() and write() refuse access to undeclared spaces', async () => {
     const store = await fresh();
     const options = { durability: 'relaxed', spaces: ['log'] } as const;
     const outside: WriteSet = { puts: [{ space: 'meta', row: row('k') }], deletes: [] };
@@ -83,7 +83,7 @@ export function isolates(fresh: Fresh): void {
     expect(keysOf(await inRange(store, { space: 'log' }))).toEqual(['k']);
   });
 
-  test('read() and write() refuse after close()', async () => {
+  test('read() and write() fail after close()', async () => {
     const store = await fresh();
     await store.close();
     await expect(store.read(async () => 1)).rejects.toMatchObject({ code: 'storage_unavailable' });
@@ -109,7 +109,7 @@ export function isAtomic(fresh: Fresh): void {
     expect(await inRange(store, { space: 'meta' })).toEqual([]);
   });
 
-  test('write() lands all it applied in several calls', async () => {
+  test('write() commits the changes of several apply() calls', async () => {
     const store = await fresh();
     await store.write(async (tx) => {
       tx.apply({ puts: [{ space: 'documents', row: row('a') }], deletes: [] });
@@ -120,7 +120,7 @@ export function isAtomic(fresh: Fresh): void {
     expect(keysOf(await inRange(store, { space: 'history' }))).toEqual(['b']);
   });
 
-  test('write() leaves nothing when any call of the store fails', async () => {
+  test('write() leaves no change if any call of the store fails', async () => {
     const store = await fresh();
     await put(store, 'documents', [row('a', ['e']), row('b')]);
     const before = await everything(store);
@@ -152,7 +152,7 @@ export function isAtomic(fresh: Fresh): void {
 }
 
 export function takesLargeThings(fresh: Fresh): void {
-  test('apply() keeps a text of 5 MB and bytes of 5 MB', async () => {
+  test('apply() stores a text of 5 MB and bytes of 5 MB', async () => {
     const store = await fresh();
     const text = 'aé漢😀\ud800'.repeat(1_000_000);
     const bytes = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) & 0xff);
@@ -167,7 +167,7 @@ export function takesLargeThings(fresh: Fresh): void {
     ).toBe(true);
   });
 
-  test('apply() takes ten thousand rows at once', async () => {
+  test('apply() stores ten thousand rows at once', async () => {
     const store = await fresh();
     const rows = sequence(10_000).map((i) =>
       row(fixed((i * 7919) % 10_000), [`x${fixed(i)}`, `y${i % 7}${fixed(i)}`]),
@@ -189,21 +189,21 @@ export function takesLargeThings(fresh: Fresh): void {
 }
 
 export function worksBesideOthers(another: OpenStore, freshName: () => string): void {
-  test('write() loses no increment between two stores on the same data', async () => {
+  test('write() loses no increment if two stores share the data', async () => {
     const name = freshName();
     const stores = [await another(name), await another(name)];
     await Promise.all(sequence(60).map((i) => increment(stores[i % 2] ?? fail())));
     for (const store of stores) expect(await counterOf(store)).toBe(60);
   });
 
-  test('read() sees what another store on the same data has written', async () => {
+  test('read() sees the writes of another store on the same data', async () => {
     const name = freshName();
     const [one, other] = [await another(name), await another(name)];
     await put(one, 'documents', [row('a', ['e'])]);
     expect(await everything(other)).toEqual(await everything(one));
   });
 
-  test('open() finds what was there at close()', async () => {
+  test('open() finds the data as they were at close()', async () => {
     const name = freshName();
     const before = await another(name);
     await put(before, 'documents', [row('a', ['e', 'f'])]);

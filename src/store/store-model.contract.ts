@@ -5,7 +5,7 @@ import type { Entry, Range, Row, WriteSet } from './port.ts';
 import { write, at, order, key, type Fresh } from './testing/store-rows.ts';
 
 export function behavesLikeAModel(fresh: Fresh): void {
-  test('a store does what a sorted list of rows does', async () => {
+  test('a store behaves like a sorted list of rows', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyCommit, { maxLength: 12 }),

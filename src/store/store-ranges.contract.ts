@@ -46,7 +46,7 @@ export function ordersKeys(fresh: Fresh): void {
     expect(keysOf(await inRange(store, {}))).toEqual(keys);
   });
 
-  test('fetch() takes no key for another that it begins', async () => {
+  test('fetch() distinguishes a key from longer keys that begin with it', async () => {
     const store = await fresh();
     await put(store, 'documents', [
       row('a', ['t\0']),
@@ -66,7 +66,7 @@ export function ordersKeys(fresh: Fresh): void {
 export function readsRanges(fresh: Fresh): void {
   const digits = '0123456789'.split('');
 
-  test('fetch() includes the lower bound and excludes the upper one', async () => {
+  test('fetch() includes the lower bound and excludes the upper bound', async () => {
     const store = await fresh();
     await put(
       store,
@@ -107,7 +107,7 @@ export function readsRanges(fresh: Fresh): void {
         );
       });
 
-  test('fetch() answers rows and ranges in the order asked', async () => {
+  test('fetch() returns rows and ranges in the requested order', async () => {
     const store = await fresh();
     await put(
       store,
@@ -126,7 +126,7 @@ export function readsRanges(fresh: Fresh): void {
     expect(await store.read((tx) => tx.fetch([], []))).toEqual({ rows: [], ranges: [] });
   });
 
-  test('fetch() keeps spaces apart', async () => {
+  test('fetch() keeps spaces separate', async () => {
     const store = await fresh();
     const spaces = ['documents', 'history', 'meta', 'log', 'files'] as const;
     for (const space of spaces) await put(store, space, [{ ...row('k'), value: space }]);
@@ -189,7 +189,7 @@ export function keepsEntries(fresh: Fresh): void {
       ]);
     });
 
-    test(`fetch() finds a thousand entries and more, ${rows ? 'with' : 'without'} rows`, async () => {
+    test(`fetch() finds more than a thousand entries, ${rows ? 'with' : 'without'} rows`, async () => {
       const store = await fresh();
       await put(
         store,
@@ -245,7 +245,7 @@ export function boundsBytes(fresh: Fresh): void {
     { by: 'entry', rows: false, limit: 5000, reverse: true },
   ];
 
-  test('fetch() ends at a bound of bytes, and what it gives is what comes first', async () => {
+  test('fetch() with a byte limit returns the first rows and entries only', async () => {
     const store = await fresh();
     await put(store, 'documents', all);
     const addresses = all.flatMap(({ key: each }) => [
@@ -269,7 +269,7 @@ export function boundsBytes(fresh: Fresh): void {
     }
   });
 
-  test('fetch() tells of nothing that was left when all of it fits', async () => {
+  test('fetch() with a byte limit reports no truncation if everything fits', async () => {
     const store = await fresh();
     await put(store, 'documents', all);
     const addresses = all.map(({ key: each }) => ({ space: 'documents', key: each }) as const);
@@ -282,7 +282,7 @@ export function boundsBytes(fresh: Fresh): void {
     }
   });
 
-  test('fetch() brings one row, and one entry of the first range, whatever they weigh', async () => {
+  test('fetch() returns at least one row, and one entry of the first range, whatever the byte limit', async () => {
     const store = await fresh();
     await put(store, 'documents', all);
     const addresses = all.map(({ key: each }) => ({ space: 'documents', key: each }) as const);

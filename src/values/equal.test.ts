@@ -28,7 +28,7 @@ import {
 const object = (...members: readonly (readonly [string, Value])[]): Value => new Map(members);
 const ref = new Ref(0, 1024, 1n);
 
-test('equalValues() compares numbers at the top as doubles, unless both are Integers', () => {
+test('equalValues() compares top-level numbers as doubles, unless both are Integers', () => {
   expect(equalValues(1, new Double(1))).toBe(true);
   expect(equalValues(Number.NaN, Number.NaN)).toBe(true);
   expect(equalValues(new Double(0), new Double(-0))).toBe(false);
@@ -48,7 +48,7 @@ test('equalValues() never finds an Integer equal to a Double inside arrays and o
   expect(equalValues([2n ** 60n], [new Double(2 ** 60)])).toBe(false);
 });
 
-test('equalValues() takes objects in any order, and null members count', () => {
+test('equalValues() ignores the order of members, but not null members', () => {
   expect(equalValues(object(['a', 1], ['b', 2]), object(['b', 2], ['a', 1]))).toBe(true);
   expect(equalValues(object(['a', null]), object())).toBe(false);
   expect(equalValues(object(['a', null]), object(['b', null]))).toBe(false);
@@ -56,7 +56,7 @@ test('equalValues() takes objects in any order, and null members count', () => {
   expect(equalValues([1], [1, null])).toBe(false);
 });
 
-test('equalValues() knows no equality between types', () => {
+test('equalValues() is false for values of different types', () => {
   const samples: readonly Value[] = [
     null,
     true,
@@ -166,7 +166,7 @@ function copy(value: Value): Value {
   return Object.setPrototypeOf(Object.fromEntries(parts), Object.getPrototypeOf(value)) as Value;
 }
 
-test('equalValues() tells the values of each kind apart', () => {
+test('equalValues() distinguishes different values of each kind', () => {
   for (const family of FAMILIES) {
     for (const [at, a] of family.entries()) {
       for (const [other, b] of family.entries()) {
@@ -176,7 +176,7 @@ test('equalValues() tells the values of each kind apart', () => {
   }
 });
 
-test('equalValues() lets one string stand for several actions before version 5', () => {
+test('equalValues() in loose mode treats "create" and "delete" as equal to several actions', () => {
   const actions = ['create', 'update', 'add', 'delete', 'remove'] as const;
   const equalTo = (text: string, mode: 'loose' | 'exact'): readonly string[] =>
     actions.filter(
@@ -191,12 +191,12 @@ test('equalValues() lets one string stand for several actions before version 5',
   for (const name of actions) expect(equalTo(name, 'exact')).toEqual([name]);
 });
 
-test('equalValues() finds a pending time equal to itself only', () => {
+test('equalValues() treats a pending time as equal only to a pending time', () => {
   expect(equalValues(PENDING, new PendingTime())).toBe(true);
   expect(equalValues(PENDING, 1)).toBe(false);
 });
 
-test('equalValues() agrees with the order on Integers', () => {
+test('equalValues() agrees with compareValues() on Integers', () => {
   fc.assert(
     fc.property(anyInteger, anyInteger, (a, b) => {
       expect(equalValues(a, b)).toBe(compareValues(a, b) === 0);

@@ -25,15 +25,15 @@ test('integer arithmetic wraps at int64 and stays in normal form', () => {
   );
 });
 
-test('multiplyIntegers() knows no -0', () => {
+test('multiplyIntegers() never returns -0', () => {
   expect(multiplyIntegers(-1, 0)).toBe(0);
 });
 
-test('addIntegers() of the greatest and one is the least', () => {
+test('addIntegers() of the largest integer and 1 is the smallest integer', () => {
   expect(addIntegers(INT64_MAX, 1)).toBe(INT64_MIN);
 });
 
-test('truncateToInteger() cuts, saturates, and makes 0 of NaN', () => {
+test('truncateToInteger() cuts off decimals, saturates at int64, and returns 0 for NaN', () => {
   expect(truncateToInteger(1.9)).toBe(1);
   expect(truncateToInteger(-1.9)).toBe(-1);
   expect(truncateToInteger(-0.5)).toBe(0);
@@ -46,7 +46,7 @@ test('truncateToInteger() cuts, saturates, and makes 0 of NaN', () => {
   expect(truncateToInteger(7)).toBe(7);
 });
 
-test('asDouble() boxes what is integral', () => {
+test('asDouble() wraps integral numbers in Double', () => {
   expect(asDouble(1)).toEqual(new Double(1));
   expect(asDouble(2n ** 60n)).toEqual(new Double(2 ** 60));
   expect(asDouble(0.5)).toBe(0.5);

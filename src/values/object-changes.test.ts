@@ -16,7 +16,7 @@ const { object: anyObject } = fc.letrec<{ object: ObjectValue; value: Value }>((
     .map((members) => new Map(members)),
 }));
 
-test('what differs, put onto the first version, gives the second', () => {
+test('patchedObject() with the result of changesOf() yields the second object', () => {
   fc.assert(
     fc.property(anyObject, anyObject, (first, second) => {
       const [before, after] = [objectWithoutNulls(first), objectWithoutNulls(second)];
@@ -27,7 +27,7 @@ test('what differs, put onto the first version, gives the second', () => {
   );
 });
 
-test('changesOf() tells 1 from 1.0, and looks into objects of both', () => {
+test('changesOf() distinguishes 1 from 1.0, also in nested objects', () => {
   const inner = (value: Double | number): ObjectValue => new Map([['x', value]]);
   const one = new Map([['a', inner(1)]]);
   expect(changesOf(one, new Map([['a', inner(1)]]))).toBe(null);

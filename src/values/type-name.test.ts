@@ -16,7 +16,7 @@ import { NATIVE } from './native-kinds.ts';
 
 const ref = new Ref(0, 1024, 1n);
 
-test('typeName() has the words of error texts', () => {
+test('typeName() returns the type names of error messages', () => {
   const cases: readonly (readonly [Value, string])[] = [
     [null, 'Null'],
     [true, 'Boolean'],
