@@ -224,7 +224,7 @@ test('renderValue() writes every set', () => {
   for (const [set, text] of cases) expect(setOf(set)).toBe(text);
 });
 
-test('renderValue() adds the API version to a lambda if it differs from that of the answer', () => {
+test('renderValue() adds the API version to a lambda, except if lambda and answer are both before version 3', () => {
   const untagged = '{"@query":{"lambda":"x","expr":{"var":"x"}}}';
   const tagged = (version: string): string =>
     `{"@query":{"api_version":"${version}","lambda":"x","expr":{"var":"x"}}}`;

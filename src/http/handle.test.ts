@@ -127,7 +127,7 @@ test('a body above the size limit is refused, and a body at the limit is accepte
 });
 
 test.each<RefusalCode>(['too many requests', 'storage_blocked', 'bad request'])(
-  'an answer %s has a Retry-After header if a retry may help',
+  'an answer "%s" has a Retry-After header if a retry may help',
   async (code) => {
     const { http, admin } = await openMemoryHost();
     const engine = { ...http.engine, query: () => Promise.reject(new Refusal(code, 'Wait.')) };
@@ -263,7 +263,7 @@ test('/authorized names the database of a secret, and /error fails', async () =>
   expect(error.headers).not.toHaveProperty('x-query-time');
 });
 
-test('an exception in the hub is reported, and the answer does not reveal it', async () => {
+test('an exception in the engine is reported, and the answer does not reveal it', async () => {
   const { http, admin } = await openMemoryHost();
   const reports: unknown[] = [];
   const bug = new Error('a bug with fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789');
@@ -360,7 +360,7 @@ test('over REST routes only the root secret may change keys', async () => {
   expect((await change(host.admin)).status).toBe(200);
 });
 
-test('/tokens/self accepts the secret of a token, by Basic or Bearer, but not that of a key', async () => {
+test('/tokens/self accepts the secret of a token, by Basic or Bearer, but not the root secret', async () => {
   const host = await withUser();
   const login = await query(host, {
     login: { ref: { collection: 'users' }, id: '1' },

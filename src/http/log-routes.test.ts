@@ -80,7 +80,7 @@ test('an export of logs over HTTP: request, status, file, new URL and list', asy
   });
 });
 
-test('without a base URL the answer contains the name of the file', async () => {
+test('without a base URL, presigned_url is the name of the file', async () => {
   const host = await openMemoryHost();
   await query(host, { now: null });
   const call = callerOf(host);

@@ -94,7 +94,7 @@ test('add() stores no secret, in whichever part of the request it was sent', asy
 });
 
 test.each([1, 10, 22, 30])(
-  'no part of a secret is kept if a path or a header is cut %i characters after its beginning',
+  'no part of a secret is kept if the path or header is cut after %i characters of it',
   async (characters) => {
     const { log, store } = openLogKit();
     const before = '/'.padStart(256 - characters, 'a/');

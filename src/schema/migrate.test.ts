@@ -279,7 +279,7 @@ test('a version below 1 and a step above the version are refused', async () => {
   await expect(migrate(db, first, { version: 1, steps: { 2: q.Now() } })).rejects.toThrow('got 2');
 });
 
-test('data steps are skipped in an empty database, and run in one with collections', async () => {
+test('data steps run only if the database already has a collection of the schema', async () => {
   await migrate(db, first, { version: 1, steps: { 1: q.Abort('run') } });
   const adopted = await openDatabase();
   await adopted.client().query(q.CreateCollection({ name: 'notes' }));

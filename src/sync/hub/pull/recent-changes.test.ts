@@ -31,7 +31,7 @@ test('between() returns the changes of one database between two commits', () => 
   expect(valuesOf(recent.between(3, 30, 40))).toEqual([]);
 });
 
-test('between() returns undefined for commits before it listened and for later ones', () => {
+test('between() returns undefined for commits before the first and after the last one that it knows', () => {
   const recent = new RecentChanges();
   expect(recent.between(1, 0, 0)).toBeUndefined();
   recent.onCommit(commit(10, 20, 'a'));
