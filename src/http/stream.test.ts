@@ -107,22 +107,16 @@ test.each([
       '@ref': { id: '1', class: { '@ref': { id: 'notes', class: { '@ref': { id: 'classes' } } } } },
     },
   ],
-])(
-  'events of a set stream of version %s contain the document and the values',
-  async (apiVersion, ref) => {
-    const host = await withNotes();
-    const set = { match: { index: 'by_tag' }, terms: 'x' };
-    const path = '/stream?fields=document,index';
-    const stream = await openStream(host, set, { path, apiVersion });
-    await stream.next();
-    await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
-    expect((await stream.next()).event).toMatchObject({
-      document: { ref },
-      index: { values: [1] },
-    });
-    await stream.end();
-  },
-);
+])('a set stream of version %s sends the document and its values', async (apiVersion, ref) => {
+  const host = await withNotes();
+  const set = { match: { index: 'by_tag' }, terms: 'x' };
+  const path = '/stream?fields=document,index';
+  const stream = await openStream(host, set, { path, apiVersion });
+  await stream.next();
+  await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+  expect((await stream.next()).event).toMatchObject({ document: { ref }, index: { values: [1] } });
+  await stream.end();
+});
 
 test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
   'a document stream of version %s reports versions, deletions and rewritten history',
@@ -196,23 +190,20 @@ const option = (name: string) => ({ select: ['data', name], from: { get: OPTIONS
 test.each([
   ['a match', { match: { index: 'by_tag' }, terms: option('tag') }],
   ['documents', { documents: { collection: option('of') } }],
-])(
-  'a stream on %s whose query reads a document keeps its set when that document changes',
-  async (_, set) => {
-    const host = await withNotes();
-    await query(host, { create_collection: { object: { name: 'options' } } });
-    await query(host, { create: OPTIONS, params: data({ tag: 'x', of: 'notes' }) });
-    const stream = await openStream(host, set);
-    await stream.next();
-    await query(host, { update: OPTIONS, params: data({ tag: 'y', of: 'options' }) });
-    const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
-    expect(await stream.next()).toMatchObject({ txn: made['ts'], event: { action: 'add' } });
-    await query(host, { delete: OPTIONS });
-    await query(host, { delete: NOTE });
-    expect(await stream.next()).toMatchObject({ event: { action: 'remove' } });
-    await stream.end();
-  },
-);
+])('a stream on %s keeps its set when a document read by its query changes', async (_, set) => {
+  const host = await withNotes();
+  await query(host, { create_collection: { object: { name: 'options' } } });
+  await query(host, { create: OPTIONS, params: data({ tag: 'x', of: 'notes' }) });
+  const stream = await openStream(host, set);
+  await stream.next();
+  await query(host, { update: OPTIONS, params: data({ tag: 'y', of: 'options' }) });
+  const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+  expect(await stream.next()).toMatchObject({ txn: made['ts'], event: { action: 'add' } });
+  await query(host, { delete: OPTIONS });
+  await query(host, { delete: NOTE });
+  expect(await stream.next()).toMatchObject({ event: { action: 'remove' } });
+  await stream.end();
+});
 
 test('a stream ends with an error when its secret is no longer valid', async () => {
   const host = await withNotes();
