@@ -18,7 +18,7 @@ import { Budget } from './context/budget.ts';
 import { coll, EngineWorld, obj, type Query } from './testing/engine-world.ts';
 import { longList, longText, range } from './testing/large-values.ts';
 
-test('a row without a cost does not compile', () => {
+test('a function row without a cost does not compile', () => {
   const value = param(any, 'Any');
   expect(define('pure', { value }, COVERED, (args) => args.value)).toMatchObject({ cost: 0 });
   // @ts-expect-error No cost, or no body.
@@ -332,7 +332,7 @@ function timeOf({ query, grow }: Case, largest: number, callMs: number, grown: G
   return { ofCall, size, of: shown(argument) };
 }
 
-test('the longest call of each function that its cost allows is short', () => {
+test('the largest call that the cost of a function allows takes little time', () => {
   const callMs = msOfCall();
   const found = new Map<string, Timed>();
   const sized = CASES.map((each) => ({ each, size: largestSize(each) }));
@@ -386,11 +386,11 @@ const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value
   ],
 };
 
-test.each(Object.entries(ALLOWED))('allowed: %s', (_, [query, argument]) => {
+test.each(Object.entries(ALLOWED))('the work limit allows %s', (_, [query, argument]) => {
   expect(ran(query, argument, Infinity)).toBeDefined();
 });
 
-test('what a call gives is weighed, and that is charged too', () => {
+test('weighing the result of a call is charged as work', () => {
   const wide = new Map(pairsOf(30));
   const lambda = run({ query: { lambda: 'x', expr: { append: 1, collection: x } } });
   if (!('value' in lambda) || !isKind(lambda.value, 'lambda')) throw new Error('no lambda');
@@ -399,7 +399,7 @@ test('what a call gives is weighed, and that is charged too', () => {
   expect(session.work).toBeGreaterThan(1000 * 30 * 10);
 });
 
-test('a set of sets is charged for its parts whenever another is made of it', async () => {
+test('each set made of a set of sets is charged for all its parts', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const parts = Array.from({ length: 10_000 }, () => ({ var: 'one' }));
@@ -453,35 +453,38 @@ const WRITES: readonly Query[] = [
   { create_key: obj({ role: 'server', data: obj({ a: { var: 'large' } }) }) },
 ];
 
-test.each(Object.entries(LARGE))('the longest part of a write is short: %s', async (_, large) => {
-  let gaps = new Gaps(Infinity);
-  let look = (): void => undefined;
-  const w: EngineWorld = new EngineWorld(undefined, {
-    clock: () => {
-      look();
-      return w.now;
-    },
-  });
-  await w.ask({ create_collection: obj({ name: 'notes' }) });
-  await w.ask({ let: { large }, in: { create: document, params } });
-  look = () => void gaps.look();
-  // Each loop takes enough steps for a reading of the clock.
-  const loop = { foreach: { lambda: '_', expr: { now: null } }, collection: range(1024) };
-  let callMs = msOfCall();
-  for (const write of WRITES) {
-    const query = { let: { large }, in: { do: [loop, write, loop, { abort: 'done' }] } };
-    let ofCall = Infinity;
-    for (let attempt = 0; attempt < TRIES && ofCall > OF_CALL_MAX; attempt += 1) {
-      if (attempt > 0) callMs = msOfCall();
-      gaps = new Gaps(Infinity);
-      expect(await w.fault(query)).toMatchObject({ code: 'transaction aborted' });
-      ofCall = Math.min(ofCall, gaps.longestMs / callMs);
+test.each(Object.entries(LARGE))(
+  'the time between two readings of the clock during a write is short: %s',
+  async (_, large) => {
+    let gaps = new Gaps(Infinity);
+    let look = (): void => undefined;
+    const w: EngineWorld = new EngineWorld(undefined, {
+      clock: () => {
+        look();
+        return w.now;
+      },
+    });
+    await w.ask({ create_collection: obj({ name: 'notes' }) });
+    await w.ask({ let: { large }, in: { create: document, params } });
+    look = () => void gaps.look();
+    // Each loop takes enough steps for a reading of the clock.
+    const loop = { foreach: { lambda: '_', expr: { now: null } }, collection: range(1024) };
+    let callMs = msOfCall();
+    for (const write of WRITES) {
+      const query = { let: { large }, in: { do: [loop, write, loop, { abort: 'done' }] } };
+      let ofCall = Infinity;
+      for (let attempt = 0; attempt < TRIES && ofCall > OF_CALL_MAX; attempt += 1) {
+        if (attempt > 0) callMs = msOfCall();
+        gaps = new Gaps(Infinity);
+        expect(await w.fault(query)).toMatchObject({ code: 'transaction aborted' });
+        ofCall = Math.min(ofCall, gaps.longestMs / callMs);
+      }
+      expect(ofCall, JSON.stringify(write)).toBeLessThan(OF_CALL_MAX);
     }
-    expect(ofCall, JSON.stringify(write)).toBeLessThan(OF_CALL_MAX);
-  }
-});
+  },
+);
 
-test('entries of a document in many indexes are charged, and made only as far as a transaction may write', async () => {
+test('making the entries of a document in many indexes ends at the size limit of a transaction', async () => {
   let looks = 0;
   const w: EngineWorld = new EngineWorld(undefined, {
     clock: () => {

@@ -96,7 +96,7 @@ async function allOf(engine: Engine, set: Part, size: number): Promise<Json[]> {
   throw new Error('pages without an end');
 }
 
-test(`laws of sets and pages (BURROW_LAW_SEED=${SEED})`, async () => {
+test(`random sets obey the laws of sets, and their pages add up to all elements (BURROW_LAW_SEED=${SEED})`, async () => {
   const randomSource = new RandomSource(SEED);
   let seen = 0;
   for (let n = 0; n < CASES / 10; n += 1) {
@@ -142,7 +142,7 @@ test(`laws of sets and pages (BURROW_LAW_SEED=${SEED})`, async () => {
   expect(seen).toBeGreaterThan(CASES / 20);
 });
 
-test('an index more changes no answer', async () => {
+test('an additional index changes no answer', async () => {
   const randomSource = new RandomSource(SEED);
   for (let n = 0; n < CASES / 30; n += 1) {
     const { engine, queries } = await openWorld(createMemoryStore(), randomSource);
@@ -160,7 +160,7 @@ test('an index more changes no answer', async () => {
   }
 });
 
-test(`values come back from rows and from keys as they were (BURROW_LAW_SEED=${SEED})`, async () => {
+test(`values read from rows and from index keys equal the values written (BURROW_LAW_SEED=${SEED})`, async () => {
   const randomSource = new RandomSource(SEED);
   const { engine, queries } = await openWorld(createMemoryStore(), randomSource, 0);
   const at = (query: Query) => `{"select":["data","a"],"from":${JSON.stringify(query)}}`;
@@ -203,7 +203,7 @@ async function dump(store: Store): Promise<unknown> {
   return (await store.read((tx) => tx.fetch([], ranges))).ranges;
 }
 
-test(`a query that fails at any call of the store leaves nothing behind (BURROW_LAW_SEED=${SEED})`, async () => {
+test(`a query that fails at any call of the store leaves no changes (BURROW_LAW_SEED=${SEED})`, async () => {
   const randomSource = new RandomSource(SEED);
   let failed = 0;
   const inner = createMemoryStore();

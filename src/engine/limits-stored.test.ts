@@ -66,7 +66,7 @@ async function rowLength(store: Store, holds: string): Promise<number> {
   return values.find((value) => value.includes(holds))?.length ?? 0;
 }
 
-test('bytes of a document', async () => {
+test('a document with too many bytes is refused', async () => {
   const engine = await engineWith();
   const around = await bytesAroundText();
   const queryOf = (bytes: number) => ({
@@ -76,7 +76,7 @@ test('bytes of a document', async () => {
   await expectEdge(engine, queryOf(most), queryOf(most + 1), 'bad request');
 });
 
-test('bytes of a transaction', async () => {
+test('a transaction is refused as soon as it exceeds its limit of bytes', async () => {
   const engine = await engineWith();
   const around = (await bytesAroundText()) + 16;
   const half = 4 * 1024 * 1024;
@@ -98,7 +98,7 @@ test('bytes of a transaction', async () => {
   expect(await outcome(engine, { count: { documents: people } })).toEqual({ resource: 4 });
 });
 
-test('documents of a transaction', async () => {
+test('a transaction with too many documents is refused', async () => {
   const engine = await engineWith();
   const queryOf = (count: number) => ({
     do: [{ foreach: { lambda: '_', expr: create(people) }, collection: range(count) }, 0],
@@ -107,7 +107,7 @@ test('documents of a transaction', async () => {
   await expectEdge(engine, queryOf(most), queryOf(most + 1), 'bad request');
 });
 
-test('levels of a document', async () => {
+test('a document with too many nested levels is refused', async () => {
   const engine = await engineWith();
   const nested = (depth: number): Query => ({
     let: {
@@ -136,7 +136,7 @@ test('levels of a document', async () => {
   expect(JSON.stringify(found)).toContain('['.repeat(most));
 });
 
-test('bytes of a term, of a value and of an entry', async () => {
+test('an index term, value or entry with too many bytes is refused', async () => {
   const index = (name: string, more: Record<string, unknown>) => ({
     create_index: obj({ name, source: people, ...more }),
   });
@@ -168,7 +168,7 @@ const ENTRY_AROUND = entryKey({
   ref: new Ref(0, 1024, 1n),
 }).length;
 
-test('elements on a page', async () => {
+test('the size of a page has a maximum and a default', async () => {
   const limits: number[] = [];
   const store = createMemoryStore();
   const engine = createTestEngine({
@@ -199,7 +199,7 @@ test('elements on a page', async () => {
   expect(limits).toContain(LIMITS.pageSizeDefault + 1);
 });
 
-test('names', async () => {
+test('a name that is too long, is reserved or contains other characters is refused', async () => {
   const engine = await engineWith();
   const named = (name: string) => ({ do: [{ create_collection: obj({ name }) }, 0] });
   const most = LIMITS.nameChars;
@@ -212,7 +212,7 @@ test('names', async () => {
   }
 });
 
-test('bytes of a password', async () => {
+test('a password that is too long or contains a null character is refused', async () => {
   const engine = await engineWith();
   const put = (password: string) => ({
     do: [create(people, {}, { credentials: obj({ password }) }), 0],
@@ -224,7 +224,7 @@ test('bytes of a password', async () => {
   expect(await outcome(engine, put('a\0'))).toEqual(past);
 });
 
-test('partitions of an index, roles of a collection', async () => {
+test('too many partitions of an index, or roles of a collection, are refused', async () => {
   const engine = await engineWith();
   const index = (partitions: number) => ({
     do: [{ create_index: obj({ name: `i${partitions}`, source: people, partitions }) }, 0],

@@ -33,7 +33,7 @@ async function expectEdge(
   expect(await outcome(engine, queryOf(limit + 1))).toEqual({ refused });
 }
 
-test('levels of JSON', async () => {
+test('a query with too many nested levels of JSON is refused', async () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   await expectEdge(LIMITS.jsonDepth, nested, 'invalid expression at []');
   for (const open of ['[', '{"object":', '{"not":', '{"a":']) {
@@ -44,7 +44,7 @@ test('levels of JSON', async () => {
   }
 });
 
-test('levels of an answer', async () => {
+test('an answer with too many nested levels is refused', async () => {
   const wrapped = (depth: number): Query => ({
     reduce: { lambda: ['all', '_'], expr: [v('all')] },
     initial: 0,
@@ -54,7 +54,7 @@ test('levels of an answer', async () => {
   expect(await outcome(createTestEngine(), wrapped(100_000))).toEqual({ refused: 'bad request' });
 });
 
-test('characters of an answer', async () => {
+test('an answer with too many characters is refused', async () => {
   // In JSON, each character takes six characters. Each text has two quotes, and a comma or bracket after it.
   const control = (count: number): Query => ({
     repeat: { repeat: '\u0001', number: 1023 },
@@ -72,7 +72,7 @@ test('characters of an answer', async () => {
   await expectEdge(LIMITS.answerChars, queryOf, 'limit_exceeded');
 });
 
-test('calls of calls', async () => {
+test('calls that are nested too deeply end in a stack overflow error', async () => {
   const nested = (depth: number): Query => {
     let query: Query = 0;
     for (let level = 0; level < depth; level += 1) query = forEach(query, [0]);
@@ -97,7 +97,7 @@ test('calls of calls', async () => {
   });
 });
 
-test('steps', async () => {
+test('a query that takes too many steps is refused', async () => {
   // `foreach`, its lambda and `now` take one step each.
   const queryOf = (steps: number): Query => {
     const [elements, calls] = [1000, 597];
@@ -112,7 +112,7 @@ test('steps', async () => {
   await expectEdge(LIMITS.evaluationSteps, queryOf, 'bad request');
 });
 
-test('time', async () => {
+test('a query that exceeds its time limit ends with status 503', async () => {
   const started = 1_800_000_000_000_000;
   const timeoutMs = 1000;
   const ask = async (tookMicros: number) => {
@@ -127,12 +127,12 @@ test('time', async () => {
   expect(await ask(timeoutMs * 1000 + 1)).toBe(503);
 });
 
-test('characters of a text', async () => {
+test('a text with too many characters is refused', async () => {
   const queryOf = (chars: number) => ({ length: longText(chars) });
   await expectEdge(LIMITS.textChars, queryOf, 'invalid argument at ["length","in"]');
 });
 
-test('bytes of all values', async () => {
+test('a query whose values take too many bytes is refused', async () => {
   const memory = new MemoryBudget({ spend: () => undefined });
   memory.take(LIMITS.queryBytes);
   expect(() => memory.ask(1)).toThrow('bytes');
@@ -148,7 +148,7 @@ test('bytes of all values', async () => {
   expect(await outcome(createTestEngine(), loop)).toEqual({ resource: same(32, 4_194_304) });
 });
 
-test('times a text is repeated, spaces, matches: more is less', async () => {
+test('repeat, space and findstrregex reduce a count above their limit to the limit', async () => {
   const most = LIMITS.repeatMax;
   const engine = createTestEngine();
   const long = 'a'.repeat(most + 1);
@@ -161,7 +161,7 @@ test('times a text is repeated, spaces, matches: more is less', async () => {
   }
 });
 
-test('characters of a pattern, and of what is searched', async () => {
+test('a regular expression or a searched text that is too long is refused', async () => {
   const search = (pattern: string): Query => ({ findstrregex: 'a', pattern });
   const most = LIMITS.regexPatternChars;
   await expectEdge(most, (n) => search('a'.repeat(n)), 'invalid argument at ["pattern"]');
@@ -169,7 +169,7 @@ test('characters of a pattern, and of what is searched', async () => {
   await expectEdge(LIMITS.regexSubjectChars, subject, 'invalid argument at []');
 });
 
-test('width and precision of a format', async () => {
+test('a format with too large a width or precision is refused', async () => {
   const refused = 'invalid argument at ["format"]';
   const width = (n: number) => ({ format: `%${n}s`, values: 'a' });
   await expectEdge(LIMITS.formatWidthChars, width, refused);
@@ -178,12 +178,12 @@ test('width and precision of a format', async () => {
   expect(await outcome(createTestEngine(), width(999_999_999))).toEqual({ refused });
 });
 
-test('sizes of n-grams', async () => {
+test('ngram refuses sizes that differ by more than one', async () => {
   const grams = (difference: number) => ({ ngram: 'abc', min: 1, max: 1 + difference });
   await expectEdge(1, grams, 'invalid argument at []');
 });
 
-test('sets that are opened for one', async () => {
+test('a union of too many sets is refused', async () => {
   const engine = createTestEngine();
   const union = (sets: number): Query => ({
     let: { one: { singleton: { collection: 'c' } } },
@@ -193,7 +193,7 @@ test('sets that are opened for one', async () => {
   await expectEdge(LIMITS.setsMax, union, 'bad request', engine);
 });
 
-test('values that nest: all that walks them gives a result or a coded error', async () => {
+test('every function gives a result or a coded error for deeply nested values', async () => {
   const engine = createTestEngine();
   await outcome(engine, { create_collection: obj({ name: 'c' }) });
   const field = obj({ field: ['data', 'a'], mva: false });

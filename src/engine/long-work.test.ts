@@ -38,7 +38,7 @@ const SLOW: Readonly<Record<string, Query>> = {
   },
 };
 
-test.each(Object.entries(SLOW))('%s: refused', async (_, query) => {
+test.each(Object.entries(SLOW))('refused for too much work: %s', async (_, query) => {
   expect(await outcome(createTestEngine(), query)).toEqual({ refused: 'bad request' });
 });
 
@@ -77,7 +77,7 @@ beforeAll(async () => {
 
 const documents = { documents: coll('notes') };
 
-test('a large document read again and again: refused', async () => {
+test('reading a large document many times in one query is refused', async () => {
   const { w } = large;
   const ref = { ref: coll('notes'), id: '1' };
   const list = longList(19, 0);
@@ -88,7 +88,7 @@ test('a large document read again and again: refused', async () => {
   await w.ask({ do: [{ delete: ref }, 0] });
 });
 
-test('sets of large members: refused', async () => {
+test('a union of many large sets is refused', async () => {
   const { w } = large;
   expect(await w.ask({ count: { union: same(2, documents) } })).toBe(DOCUMENTS);
   expect(await w.fault({ count: { union: same(30, documents) } })).toMatchObject({
@@ -98,7 +98,7 @@ test('sets of large members: refused', async () => {
   });
 });
 
-test('pages of what a predicate hides: the whole query is refused, and no page is shorter for it', async () => {
+test('if a predicate hides too many documents, the whole query is refused instead of returning short pages', async () => {
   const { w, secret } = large;
   expect(await w.ask({ paginate: documents }, { secret })).toEqual({ data: [] });
   const pages = range(30).map((size) => ({ paginate: documents, size: size + 1 }));
@@ -106,7 +106,7 @@ test('pages of what a predicate hides: the whole query is refused, and no page i
 });
 
 test.each(['a set', 'a predicate', 'an answer'] as const)(
-  'a query ends when its time is over: in %s',
+  'a query ends at its time limit within %s',
   async (where) => {
     const { w, secret } = large;
     const query = {

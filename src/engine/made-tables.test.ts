@@ -14,7 +14,7 @@ const operations = readdirSync(OPERATIONS)
   .map((name) => name.replace('.ts', ''))
   .toSorted();
 
-test('the table of the parts of sets is that of the operations', async () => {
+test('the generated table of set parts matches the set operations', async () => {
   const rows = operations.map(async (op) => {
     const { parts } = (await import(new URL(`${op}.ts`, OPERATIONS).href)) as { parts: SetParts };
     const each = Object.entries(parts).map(
@@ -34,7 +34,7 @@ export type SetOp = keyof SetTable;
   await expect(text).toMatchFileSnapshot(file('../values/set-table.ts'));
 });
 
-test('the table of set operations is the folder of their files', async () => {
+test('the generated table of set operations lists all files of their folder', async () => {
   const imports = operations.map((op) => `import { ${op} } from './operations/${op}.ts';`);
   const text = `/** Made by \`npm run docs\` of src/engine/sets/operations. */
 import type { SetOp } from '../../values/set-table.ts';
@@ -47,7 +47,7 @@ ${lines(operations.map((op) => `  ${op},`))}};
   await expect(text).toMatchFileSnapshot(file('sets/operation-table.ts'));
 });
 
-test('the table of what native collections store is that of the native kinds', async () => {
+test('the generated table of native kinds matches NATIVE_KINDS', async () => {
   const kinds = Object.entries(NATIVE_KINDS).map(([name, { singular }]) => ({
     name,
     path: `./validate-${name.replaceAll('_', '-')}.ts`,

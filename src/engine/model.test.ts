@@ -6,7 +6,7 @@ import { play } from './testing/model/play.ts';
 const CASES = Number(process.env['BURROW_MODEL_CASES'] ?? 4000);
 const SEED = seedOf('BURROW_MODEL_SEED');
 
-test(`the engine answers as the model does (${CASES} cases, BURROW_MODEL_SEED=${SEED})`, async () => {
+test(`the engine gives the same answers as the model (${CASES} cases, BURROW_MODEL_SEED=${SEED})`, async () => {
   const { difference, ...tally } = await play(CASES, SEED);
   console.log(`model: seed ${SEED},`, tally);
   expect(difference?.answered, difference?.story).toBe(difference?.told);

@@ -20,7 +20,7 @@ const keyed = (key: string, value: unknown): Query =>
   JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`) as Query;
 const v = (name: string): Query => ({ var: name });
 
-test.each(KEYS)('a member named %s goes through every form and comes back', async (key) => {
+test.each(KEYS)('a member named %s passes through every function unchanged', async (key) => {
   const engine = createTestEngine();
   const data = keyed(key, { polluted: 1 });
   const object = { object: keyed(key, { object: { polluted: 1 } }) };
@@ -79,7 +79,7 @@ test.each(KEYS)('a member named %s goes through every form and comes back', asyn
   await same({ call: 'f', arguments: 0 }, data);
 });
 
-test.each(KEYS)('a schema object named %s is one like any other', async (name) => {
+test.each(KEYS)('a schema object can be named %s', async (name) => {
   const engine = createTestEngine();
   const ref = { '@ref': { id: name, collection: { '@ref': { id: 'collections' } } } };
   expect(await outcome(engine, { exists: coll(name) })).toEqual({ resource: false });
@@ -93,7 +93,7 @@ test.each(KEYS)('a schema object named %s is one like any other', async (name) =
   expect(await outcome(engine, keyed(name, 1))).toEqual({ refused: 'invalid expression at []' });
 });
 
-test('nothing was added to what all objects have', () => {
+test('Object.prototype is unchanged', () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   expect(JSON.stringify(Reflect.ownKeys(Object.prototype).map(String))).toBe(BEFORE);
 });

@@ -95,7 +95,7 @@ async function worldWith(key: Signer, roles: Query = { role: 'reader' }): Promis
 }
 
 for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
-  test(`a token signed with ${alg} has the roles of its provider, and says who it is`, async () => {
+  test(`a token signed with ${alg} gives its caller the roles of its provider, and its subject as identity`, async () => {
     const key = await signer(alg, 'k1');
     const world = await worldWith(key);
     const { w } = world;
@@ -120,7 +120,7 @@ for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
   });
 }
 
-test('whatever is wrong with a token, it opens nothing', async () => {
+test('a token with any defect is refused with status 401', async () => {
   const key = await signer('RS256', 'k1');
   const stranger = await signer('RS256', 'k1');
   const world = await worldWith(key);
@@ -168,7 +168,7 @@ test('whatever is wrong with a token, it opens nothing', async () => {
   expect(await world.status(await world.token(key, { nbf: now + 50, iat: now + 50 }))).toBe(200);
 });
 
-test('a token ends when it says so, though its signature is remembered', async () => {
+test('an expired token is refused, although the result of its signature check is cached', async () => {
   const key = await signer('ES256', 'k1');
   const world = await worldWith(key);
   const token = await world.token(key, { exp: Math.floor(world.w.now / 1e6) + 30 });
@@ -178,7 +178,7 @@ test('a token ends when it says so, though its signature is remembered', async (
   expect(await world.w.engine.authenticate(token)).toBeUndefined();
 });
 
-test('roles may depend on the claims; a token to which none applies opens nothing', async () => {
+test('roles of a provider can depend on claims; a token that gets no role is refused', async () => {
   const key = await signer('ES256', 'k1');
   const when = (name: string) => on('claims', at(['roles', name], v('claims')));
   const world = await worldWith(key, [
@@ -206,7 +206,7 @@ test('roles may depend on the claims; a token to which none applies opens nothin
   }
 });
 
-test('a function with a role has none of the roles that claims give its caller', async () => {
+test('a function with a role does not have the roles that claims give its caller', async () => {
   const key = await signer('ES256', 'k1');
   const world = await worldWith(key, [
     { role: 'reader' },
@@ -235,7 +235,7 @@ test('a function with a role has none of the roles that claims give its caller',
   await w.ask(touch, token);
 });
 
-test('the predicates of a provider read what is there', async () => {
+test('predicates of a provider can read documents', async () => {
   const key = await signer('ES256', 'k1');
   const isOpen = on('claims', { exists: doc('notes', 7) });
   const world = await worldWith(key, [obj({ role: { role: 'reader' }, predicate: isOpen })]);
@@ -245,7 +245,7 @@ test('the predicates of a provider read what is there', async () => {
   expect(await world.status(token)).toBe(200);
 });
 
-test('keys are fetched once, kept over a reload, and good offline while they are there', async () => {
+test('provider keys are fetched once, survive a reload, and stay valid offline for a limited time', async () => {
   const key = await signer('RS256', 'k1');
   const memory = new SharedMemory();
   const first = new ProviderWorld(memory);
@@ -275,7 +275,7 @@ test('keys are fetched once, kept over a reload, and good offline while they are
   expect(await second.status(token)).toBe(200);
 });
 
-test('a provider may begin to sign with another key, and withdraw the former', async () => {
+test('a provider can add a new signing key and withdraw the old one', async () => {
   const [old, next] = [await signer('RS256', 'k1'), await signer('ES256', 'k2')];
   const world = await worldWith(old);
   const [oldToken, nextToken] = [await world.token(old), await world.token(next)];
@@ -294,7 +294,7 @@ test('a provider may begin to sign with another key, and withdraw the former', a
   expect(await world.status(await world.token(old, later))).toBe(401);
 });
 
-test('an address that answers nonsense costs no keys that are at hand', async () => {
+test('an invalid response from the key address does not discard the cached keys', async () => {
   const key = await signer('ES256', 'k1');
   const memory = new SharedMemory();
   let body = JSON.stringify({ keys: [key.jwk] });
@@ -318,7 +318,7 @@ test('an address that answers nonsense costs no keys that are at hand', async ()
   }
 });
 
-test('a token without a key id, and keys without one, fit by trying', async () => {
+test('if the token or the keys have no key id, every key is tried', async () => {
   const [a, b] = [await signer('ES256', 'a'), await signer('ES256', 'b')];
   const world = await worldWith(a);
   world.published = [a, b].map(({ jwk }) => ({ ...jwk, kid: undefined }));
@@ -327,7 +327,7 @@ test('a token without a key id, and keys without one, fit by trying', async () =
   expect(await world.status(await world.token(stranger, {}, { kid: undefined }))).toBe(401);
 });
 
-test('an access provider shows its audience, has an issuer of its own, and publishes by https', async () => {
+test('an access provider shows its audience, and requires a unique issuer and an https key address', async () => {
   const key = await signer('ES256', 'k1');
   const world = await worldWith(key);
   const { w, admin } = world;
@@ -366,7 +366,7 @@ test('an access provider shows its audience, has an issuer of its own, and publi
   expect(await world.status(token)).toBe(401);
 });
 
-test('the root has access providers when the host has named it for tokens', async () => {
+test('the root database has access providers only if the host names an audience for it', async () => {
   const key = await signer('ES256', 'k1');
   const world = new ProviderWorld();
   world.published = [key.jwk];

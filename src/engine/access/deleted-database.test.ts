@@ -35,7 +35,7 @@ const statuses = async (w: EngineWorld, secrets: Record<string, string>): Promis
   return all;
 };
 
-test('no key and no token opens a deleted database, or a new one of its name', async () => {
+test('keys and tokens of a deleted database open neither it nor a new database of the same name', async () => {
   const w = new EngineWorld();
   const secrets = await openedDatabases(w);
   expect(await statuses(w, secrets)).toEqual([200, 200, 200, 200, 200]);
@@ -48,7 +48,7 @@ test('no key and no token opens a deleted database, or a new one of its name', a
   expect(await statuses(w, others)).toEqual([200, 200, 200, 200, 200]);
 });
 
-test('a key of a deleted database is shown without it, and an update makes it a key of no other', async () => {
+test('a key of a deleted database shows no database, and an update does not bind it to another', async () => {
   const w = new EngineWorld();
   const secrets = await openedDatabases(w);
   await w.ask({ delete: { database: 'app' } });

@@ -4,7 +4,7 @@ import type { IndexDefinition } from '../catalog/definitions.ts';
 import { anyOf } from './permissions.ts';
 import { EngineWorld, coll, create, doc, obj, type Query } from '../testing/engine-world.ts';
 
-test('anyOf() asks for each document, but once for a collection all of which is open', () => {
+test('anyOf() checks each document, but only one of a collection whose documents are all readable', () => {
   const asked: string[] = [];
   const open = { readsAllBeside: ({ collection }: Ref) => collection === 1026 };
   const even = ({ id }: Ref) => id % 2n === 0n;
@@ -63,7 +63,7 @@ const index = (name: string, source: Query, more: Record<string, unknown> = {}):
   create_index: obj({ name, source, values: obj({ field: ['data', 't'] }), ...more }),
 });
 
-test('server keys touch everything but databases, keys, roles and access providers', async () => {
+test('server keys can read and write everything but databases, keys, roles and access providers', async () => {
   const w = await world();
   const server = await key(w, 'server');
   await w.ask(create(coll('notes'), { t: 'b' }), server);
@@ -88,7 +88,7 @@ test('server keys touch everything but databases, keys, roles and access provide
   });
 });
 
-test('an index of keys made by an admin shows a server key nothing', async () => {
+test('an index of keys made by an admin shows no entries to a server key', async () => {
   const w = await world();
   const server = await key(w, 'server');
   await w.ask({ create_index: obj({ name: 'k', source: { keys: null } }) });
@@ -96,7 +96,7 @@ test('an index of keys made by an admin shows a server key nothing', async () =>
   expect(await w.page({ paginate: { match: { index: 'k' } } }, server)).toEqual([]);
 });
 
-test('server-readonly keys read and write nothing, client keys do neither', async () => {
+test('server-readonly keys can read but not write; client keys can do neither', async () => {
   const w = await world();
   const reader = await key(w, 'server-readonly');
   const client = await key(w, 'client');
@@ -120,7 +120,7 @@ test('server-readonly keys read and write nothing, client keys do neither', asyn
   expect(await w.fault({ delete: doc('notes', 1) }, reader)).toMatchObject(DENIED);
 });
 
-test('a token reads its own tokens and credentials, and ends its tokens', async () => {
+test('a token can read the tokens and credentials of its identity, and delete these tokens', async () => {
   const w = await world();
   const [one, other] = [await login(w, 1), await login(w, 2)];
   const more = await login(w, 1);
@@ -133,7 +133,7 @@ test('a token reads its own tokens and credentials, and ends its tokens', async 
   expect(await w.fault({ update: one.ref }, one)).toMatchObject(DENIED);
 });
 
-test('permissions of a collection let in everybody, one document, or a collection', async () => {
+test('permissions of a collection admit everybody, one document, or all documents of a collection', async () => {
   const w = await world();
   const client = await key(w, 'client');
   const one = await login(w, 1);
@@ -156,7 +156,7 @@ test('permissions of a collection let in everybody, one document, or a collectio
   ).toBe(0);
 });
 
-test('permissions of a document come on top', async () => {
+test('permissions of a document add to those of its collection', async () => {
   const w = await world();
   const client = await key(w, 'client');
   const one = await login(w, 1);
@@ -187,7 +187,7 @@ test('a public index shows its entries, but not the documents behind them', asyn
   expect(await w.fault({ get: { match: { index: 'open' } } }, client)).toMatchObject(DENIED);
 });
 
-test('what a role names is governed by roles alone', async () => {
+test('once a role names a collection, only roles give access to it, also through a public index', async () => {
   const w = await world();
   const client = await key(w, 'client');
   await w.ask(index('open', coll('notes'), { permissions: obj({ read: 'public' }) }));
@@ -198,7 +198,7 @@ test('what a role names is governed by roles alone', async () => {
   expect(await w.page({ paginate: { match: { index: 'open' } } }, client)).toEqual([]);
 });
 
-test('a function may be open to all, and lends its role while it runs', async () => {
+test('a function can be public, and runs with its own role', async () => {
   const w = await world();
   const client = await key(w, 'client');
   const body = { query: { lambda: 'x', expr: { get: doc('notes', 1) } } };
@@ -214,7 +214,7 @@ test('a function may be open to all, and lends its role while it runs', async ()
   );
 });
 
-test('an admin reads in databases below, others of the same rank do not see above', async () => {
+test('an admin can read child databases; an admin of a child database cannot see its parent', async () => {
   const w = await world();
   await w.ask({ create_database: obj({ name: 'inner' }) });
   const inner = { secret: 'root-secret:inner:admin' };

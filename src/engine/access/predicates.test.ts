@@ -16,7 +16,7 @@ import {
   all,
 } from '../testing/role-notes.ts';
 
-test('a function with a role has its rights alone, and its caller keeps who they are', async () => {
+test('a function with a role has only the rights of that role, and keeps the identity of its caller', async () => {
   const w = await world();
   await w.ask({
     create_role: obj({ name: 'reader', privileges: [privilege(notes, { read: true })] }),
@@ -38,7 +38,7 @@ test('a function with a role has its rights alone, and its caller keeps who they
   expect(await w.fault({ get: doc('notes', 2) }, one)).toMatchObject(DENIED);
 });
 
-test('membership is asked for the identity, and what a query writes makes nobody a member', async () => {
+test('a membership predicate gets the identity, and does not see what the same query has written', async () => {
   const w = await world();
   const team = at(['data', 'team'], { get: v('who') });
   await w.ask({
@@ -67,7 +67,7 @@ test('membership is asked for the identity, and what a query writes makes nobody
   expect(await w.page(all, { secret })).toHaveLength(3);
 });
 
-test('predicates see the present, not an outer at, and what the query has written', async () => {
+test('predicates ignore an outer `at`, and see what the query has written', async () => {
   const w = await world();
   const open = on('r', equal(at(['data', 'open'], { get: v('r') }), true));
   const key = await keyWith(w, privilege(notes, { read: open, write: true }));
@@ -81,7 +81,7 @@ test('predicates see the present, not an outer at, and what the query has writte
   expect(await w.ask({ at: before, expr: all }, key)).toMatchObject({ data: [expect.anything()] });
 });
 
-test('predicates read any document and index, and call any function that writes nothing', async () => {
+test('predicates can read every document and index, and call functions that write nothing', async () => {
   const w = await world();
   await w.ask({ create_index: obj({ name: 'all', source: notes }) });
   const body = (expr: Query) => on('r', expr);
@@ -103,7 +103,7 @@ test('predicates read any document and index, and call any function that writes 
   expect(await w.ask({ count: { documents: notes } })).toBe(3);
 });
 
-test('a predicate that takes too many steps, or calls itself for ever, is a no', async () => {
+test('a predicate that takes too many steps or calls itself endlessly denies access', async () => {
   const w = await world();
   const busy = { reduce: { lambda: ['a', 'b'], expr: true }, initial: 0, collection: LONG };
   const key = await keyWith(w, privilege(notes, { read: on('r', busy) }));
@@ -125,7 +125,7 @@ test('a predicate that takes too many steps, or calls itself for ever, is a no',
 
 const LONG = Array.from({ length: 50_000 }, () => 0);
 
-test('a predicate that passes a limit of values, texts or passwords is a no', async () => {
+test('a predicate that exceeds a limit of texts, call depth, patterns or passwords denies access', async () => {
   const w = await world();
   const isPassword = { identify: doc('users', 1), password: 'p' };
   const limited: Record<string, Query> = {
@@ -152,7 +152,7 @@ test('a predicate that passes a limit of values, texts or passwords is a no', as
   expect(await w.page(all, byPassword)).toEqual([]);
 });
 
-test('a query that runs out of time in its predicates has no answer, rather than half of one', async () => {
+test('a query that runs out of time in its predicates fails instead of returning part of a result', async () => {
   const w = await world();
   const made = Array.from({ length: 300 }, (_, i) => create(doc('notes', 100 + i), { n: i }));
   await w.ask({ do: made });
@@ -167,7 +167,7 @@ test('a query that runs out of time in its predicates has no answer, rather than
   expect((await w.engine.query(request)).status).toBe(503);
 });
 
-test('a filtered page needs no request of its own for each row, and is full', async () => {
+test('a filtered page is full, and takes no separate request for each row', async () => {
   const w = await world();
   const fields = [obj({ field: ['data', 'n'] })];
   await w.ask({ create_index: obj({ name: 'all_n', source: notes, values: fields }) });

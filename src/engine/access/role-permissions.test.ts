@@ -16,7 +16,7 @@ import {
   ids,
 } from '../testing/role-notes.ts';
 
-test('read is asked for a ref; whatever is not exactly true is a no', async () => {
+test('a read predicate gets a ref, and any result but true denies access', async () => {
   const w = await world();
   const n = at(['data', 'n'], { get: v('r') });
   const some = await keyWith(w, privilege(notes, { read: on('r', { lt: [1, n] }) }));
@@ -42,7 +42,7 @@ test('read is asked for a ref; whatever is not exactly true is a no', async () =
   }
 });
 
-test('policies of all roles are joined, and a false adds nothing', async () => {
+test('access is granted if any of several roles grants it', async () => {
   const w = await world();
   const id = at(['id'], v('r'));
   const key = await keyWith(
@@ -55,7 +55,7 @@ test('policies of all roles are joined, and a false adds nothing', async () => {
   await w.ask({ delete: doc('notes', 2) }, key);
 });
 
-test('an index is asked for its terms, as an array, and its entries for their documents', async () => {
+test('the predicate of an index gets the terms as an array; its entries are filtered by their documents', async () => {
   const w = await world();
   const fields = (...names: readonly string[]) =>
     names.map((name) => obj({ field: ['data', name] }));
@@ -94,7 +94,7 @@ test('an index is asked for its terms, as an array, and its entries for their do
   expect(await w.page({ paginate: union }, whole)).toEqual([]);
 });
 
-test('unrestricted_read of a collection is asked for null', async () => {
+test('an unrestricted_read predicate of a collection gets null', async () => {
   const w = await world();
   const only = await keyWith(
     w,
@@ -108,7 +108,7 @@ test('unrestricted_read of a collection is asked for null', async () => {
   });
 });
 
-test('operands that may not be read are dropped; all of them, or the first of a difference, deny', async () => {
+test('unreadable operands of a set are left out; if all, or the first of a difference, are unreadable, access is denied', async () => {
   const w = await world();
   await w.ask({ create_index: obj({ name: 'a', source: notes }) });
   await w.ask({ create_index: obj({ name: 'b', source: notes }) });
@@ -134,7 +134,7 @@ test('operands that may not be read are dropped; all of them, or the first of a 
   expect(await w.fault(joined(b, a), key)).toMatchObject(DENIED);
 });
 
-test('write is asked for old and new, or also for the ref', async () => {
+test('a write predicate gets the old and the new document, and optionally the ref', async () => {
   const w = await world();
   const n = (name: string) => at(['data', 'n'], v(name));
   const grows = on(['old', 'new'], { lt: [n('old'), n('new')] });
@@ -165,7 +165,7 @@ test('write is asked for old and new, or also for the ref', async () => {
   });
 });
 
-test('create is asked for the params, create_with_id for params and ref', async () => {
+test('a create predicate gets the params; a create_with_id predicate also gets the ref if it takes two', async () => {
   const w = await world();
   const one = on('params', equal(at(['data', 'n'], v('params')), 7));
   const makes = await keyWith(w, privilege(notes, { create: one }));
@@ -201,7 +201,7 @@ test('create is asked for the params, create_with_id for params and ref', async 
   expect(await w.fault(create(doc('notes', 76), { n: 7 }), either)).toMatchObject(DENIED);
 });
 
-test('delete, history_read and history_write', async () => {
+test('predicates of delete, history_read and history_write decide about each document', async () => {
   const w = await world();
   const first = on('r', equal(at(['id'], v('r')), '1'));
   const key = await keyWith(w, privilege(notes, { history_read: first, delete: first }));
@@ -232,7 +232,7 @@ test('delete, history_read and history_write', async () => {
   expect(await w.fault(stray, writer)).toMatchObject({ ...DENIED, position: [] });
 });
 
-test('call is asked for the arguments: bare for one, an array for several or none', async () => {
+test('a call predicate gets a single argument bare, and several or none as an array', async () => {
   const w = await world();
   const body = on('x', v('x'));
   await w.ask({ create_function: obj({ name: 'f', body }) });
@@ -253,7 +253,7 @@ test('call is asked for the arguments: bare for one, an array for several or non
   expect(await w.ask(call(), none)).toEqual([]);
 });
 
-test('native collections are resources; sets of them need read on collections', async () => {
+test('roles can name native collections; reading one as a set also needs read on collections', async () => {
   const w = await world();
   const natives = privilege({ collections: null }, { read: true });
   const key = await keyWith(w, natives, privilege({ indexes: null }, { read: true, create: true }));
@@ -281,7 +281,7 @@ test('native collections are resources; sets of them need read on collections', 
   });
 });
 
-test('a resource named in some role is governed by roles alone', async () => {
+test('once a role names a resource, the permissions of the resource itself have no effect', async () => {
   const w = await world();
   await w.ask({ update: notes, params: obj({ permissions: obj({ read: 'public' }) }) });
   const client = await w.document({ create_key: obj({ role: 'client' }) });

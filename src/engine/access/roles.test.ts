@@ -159,13 +159,13 @@ const property = (hasOpen: boolean) =>
   );
 
 test(
-  'readers of sets answer a role as if what it may not read had never been',
+  'set functions answer a role as if the documents it may not read had never existed',
   () => fc.assert(property(false), RUNS),
   TIME,
 );
 
 test(
-  'unrestricted_read gives a set as it is, until it is joined with one that is filtered',
+  'unrestricted_read leaves a set unfiltered unless it is combined with a filtered set',
   () => fc.assert(property(true), RUNS),
   TIME,
 );
@@ -182,7 +182,7 @@ const documentQuestion: fc.Arbitrary<DocumentQuestion> = fc.record({
 });
 
 test(
-  'get, exists and events of documents answer a role as if what it may not read had never been',
+  'get, exists and events answer a role as if the documents it may not read had never existed',
   () =>
     fc.assert(
       fc.asyncProperty(

@@ -15,7 +15,7 @@ test('parseScope() reads roles, documents and paths', () => {
   expect(parseScope('inner:classes/users/12')).toEqual({ ...document, path: ['inner'] });
 });
 
-test('parseScope() ignores what is no scope, and refuses a scope with a rest', () => {
+test('parseScope() ignores text that is not a scope, and refuses a scope with trailing text', () => {
   for (const text of ['', 'whatever', 'inner', 'inner:whatever', '@role/', '@doc/users', 'a//b']) {
     expect(parseScope(text), text).toBe('none');
   }

@@ -13,7 +13,7 @@ import {
 const random = fc.uint8Array({ minLength: 20, maxLength: 20 });
 const id = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
 
-test('parseSecret() gives back what secretText() was given', () => {
+test('parseSecret() returns the secret that secretText() has encoded', () => {
   fc.assert(
     fc.property(id, id, random, fc.boolean(), (own, databaseGlobalId, bytes, isKey) => {
       const secret: Secret = isKey
@@ -27,7 +27,7 @@ test('parseSecret() gives back what secretText() was given', () => {
   );
 });
 
-test('parseSecret() refuses other lengths, alphabets, marks and padding', () => {
+test('parseSecret() refuses wrong lengths, alphabets, prefixes and padding', () => {
   const text = secretText({ kind: 'key', id: 5n, random: new Uint8Array(20).fill(0xff) });
   expect(parseSecret(text)).toBeDefined();
   for (const other of [
@@ -42,7 +42,7 @@ test('parseSecret() refuses other lengths, alphabets, marks and padding', () => 
   }
 });
 
-test('globalIdNumber() undoes globalIdText()', () => {
+test('globalIdNumber() is the inverse of globalIdText()', () => {
   fc.assert(
     fc.property(id, (given) => {
       expect(globalIdNumber(globalIdText(given))).toBe(given);
@@ -52,7 +52,7 @@ test('globalIdNumber() undoes globalIdText()', () => {
   expect(globalIdNumber('not one!')).toBe(0n);
 });
 
-test('isSameText() is equality', () => {
+test('isSameText() is true for equal texts only', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       expect(isSameText(a, b)).toBe(a === b);

@@ -127,7 +127,7 @@ function shownOf({ status, body, metrics }: QueryAnswer) {
 }
 
 test(
-  'what happens in one child database nobody in another can tell',
+  'answers in one child database do not depend on what happens in another',
   () =>
     fc.assert(
       fc.asyncProperty(steps, async (all) => {
@@ -160,7 +160,7 @@ async function twins(): Promise<EngineWorld> {
   return w;
 }
 
-test('keys and tokens of one id in several databases open each their own', async () => {
+test('keys and tokens with the same id in two databases each open their own database', async () => {
   const w = await twins();
   const secrets: [string, string][] = [];
   for (const name of ['a', 'b'] as const) {
@@ -177,7 +177,7 @@ test('keys and tokens of one id in several databases open each their own', async
   }
 });
 
-test('secrets of one database are nothing to another', async () => {
+test('secrets of one database are invalid in another', async () => {
   const w = await twins();
   const login = { login: doc('users', 1), params: obj({ password: 'a' }) };
   const token = await w.document(login, childOf('a'));
@@ -202,7 +202,7 @@ test('secrets of one database are nothing to another', async () => {
   expect(await w.fault({ get: foreign }, childOf('b'))).toMatchObject({ code: 'invalid ref' });
 });
 
-test('roles and functions of a parent reach into no child', async () => {
+test('roles of a parent database give no access to a child database', async () => {
   const w = await twins();
   const inside = { collection: 'users', scope: { database: 'a' } };
   const privileges = [obj({ resource: { databases: null }, actions: obj({ read: true }) })];
@@ -223,7 +223,7 @@ test('roles and functions of a parent reach into no child', async () => {
   });
 });
 
-test('a function of a child names what is in its own database, and writes nowhere else', async () => {
+test('a function of a child database resolves names there, and cannot write when the parent calls it', async () => {
   const w = await twins();
   const users = coll('users');
   await w.ask({ create_collection: obj({ name: 'users' }) });
@@ -290,7 +290,7 @@ test('a function of a child names what is in its own database, and writes nowher
   expect(await w.ask(both)).toEqual(['a', 'root', 'root']);
 });
 
-test('lambdas of a child’s function name what is in the child, wherever their set is read', async () => {
+test('lambdas of a child’s function resolve names in the child, wherever their set is read', async () => {
   const w = await twins();
   const inside = (name: string) => ({ collection: name, scope: { database: 'a' } });
   for (const [secret, seen] of [
@@ -345,7 +345,7 @@ test('lambdas of a child’s function name what is in the child, wherever their 
   });
 });
 
-test('a database made anew under a name has nothing of the former', async () => {
+test('a database created again under a deleted name contains nothing of the deleted one', async () => {
   const w = await twins();
   const token = await w.document(
     { login: doc('users', 1), params: obj({ password: 'a' }) },
@@ -363,7 +363,7 @@ test('a database made anew under a name has nothing of the former', async () => 
   expect(await w.ask({ exists: doc('users', 1) }, childOf('b'))).toBe(true);
 });
 
-test('a commit in one database touches no live query of another', async () => {
+test('a commit in one database does not affect live queries of another', async () => {
   const w = await twins();
   const source = coll('users');
   for (const name of ['a', 'b'] as const) {

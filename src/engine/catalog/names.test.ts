@@ -20,7 +20,7 @@ async function refsAt(apiVersion: ApiVersion): Promise<unknown> {
   );
 }
 
-test('refs render as the version of the request has them', async () => {
+test('refs are rendered in the format of the request’s API version', async () => {
   const jars = { '@ref': { id: 'jars', collection: { '@ref': { id: 'collections' } } } };
   const inner = { '@ref': { id: 'inner', collection: { '@ref': { id: 'databases' } } } };
   expect(await refsAt('4')).toEqual([
@@ -58,7 +58,7 @@ test('refs render as the version of the request has them', async () => {
   ]);
 });
 
-test('a stored ref whose collection is gone renders as nothing', async () => {
+test('a stored ref whose collection was deleted is left out of the document', async () => {
   const w = new EngineWorld();
   for (const name of ['jars', 'pots']) await w.ask({ create_collection: obj({ name }) });
   await w.ask(create(doc('pots', 1), { gone: doc('jars', 1), list: [coll('jars'), 1], kept: 1 }));
@@ -67,7 +67,7 @@ test('a stored ref whose collection is gone renders as nothing', async () => {
   expect(await w.ask({ select: ['data', 'gone'], from: { get: doc('pots', 1) } })).toBe(null);
 });
 
-test('sets of what is gone are null in the lambdas that hold them, as refs are', async () => {
+test('lambdas hold null in place of refs and sets of a deleted collection', async () => {
   const w = new EngineWorld();
   for (const name of ['jars', 'kept']) await w.ask({ create_collection: obj({ name }) });
   await w.ask({ create_index: obj({ name: 'all', source: coll('jars') }) });
@@ -98,7 +98,7 @@ test('sets of what is gone are null in the lambdas that hold them, as refs are',
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('nested databases are named from the query downwards', async () => {
+test('a ref in a nested database names every database below the one that is queried', async () => {
   const w = new EngineWorld();
   await w.ask({ create_database: obj({ name: 'a' }) });
   await w.ask({ create_database: obj({ name: 'b' }) }, { secret: 'root-secret:a:admin' });
@@ -111,7 +111,7 @@ test('nested databases are named from the query downwards', async () => {
   });
 });
 
-test('the source of an index is of a class before 2.7', async () => {
+test('before version 2.7, the source of an index shows `class` instead of `collection`', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'jars' }) });
   const source = obj({ class: coll('jars') });

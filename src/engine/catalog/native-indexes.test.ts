@@ -6,7 +6,7 @@ import { NATIVE } from '../../values/native-kinds.ts';
 
 const hex = (key: string): string => Buffer.from(key, 'latin1').toString('hex');
 
-test('nativeEntries() keeps its bytes', () => {
+test('nativeEntries() still makes the same bytes', () => {
   const token = new Ref(7, NATIVE.tokens, 101n);
   const instance = new Ref(7, 1024, 5n);
   const entries = nativeEntries(token, new Map([['instance', instance]]), 9);

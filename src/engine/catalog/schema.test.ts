@@ -31,7 +31,7 @@ const readerOf = (entries: readonly Entry[]): Reader =>
       entries.filter(({ key }) => key >= lower && key < upper).slice(0, limit),
   });
 
-test('names are of before the query, numbers of now', () => {
+test('schema objects are found by name as before the query, and by id as they are now', () => {
   const before = [collection(1024, 'a'), collection(1025, 'b')];
   const now = [collection(1024, 'z'), collection(1026, 'c')];
   const schema = new Schema(7, readerOf(now), readerOf(before), parse);
@@ -44,14 +44,14 @@ test('names are of before the query, numbers of now', () => {
   expect(schema.collection(77)).toBeUndefined();
 });
 
-test('a schema of more objects than one range holds is read whole', () => {
+test('a schema with more objects than one range returns is read completely', () => {
   const many = Array.from({ length: 10_001 }, (_, i) => collection(1024 + i, `c${i}`));
   const schema = new Schema(7, readerOf(many), readerOf(many), parse);
   expect(schema.all('collections')).toHaveLength(10_001);
   expect(schema.byName('collections', 'c10000')?.id).toBe(11_024);
 });
 
-test('the first look asks for all kinds at once; what rows say is parsed once', () => {
+test('the first lookup requests all kinds of schema objects at once, and each row is parsed once', () => {
   const waiting = plainReader({
     row: () => undefined,
     range: (range) => {

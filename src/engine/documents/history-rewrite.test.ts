@@ -224,7 +224,7 @@ test('insert(), remove() and plain writes agree with a model, for documents and 
   );
 });
 
-test('pages of events begin with what stood at the edge of what is retained', async () => {
+test('pages of events begin with the version that was valid at the limit of retention', async () => {
   const step = fc.oneof(
     fc.record({ op: fc.constant('put' as const), data }),
     fc.record({ op: fc.constant('delete' as const) }),
@@ -251,7 +251,7 @@ test('pages of events begin with what stood at the edge of what is retained', as
   );
 });
 
-test('a page of events reads so many versions, however many there are', async () => {
+test('a page of events reads few versions, however many the document has', async () => {
   const read: number[] = [];
   const store = createMemoryStore();
   const counted = watchedReads(store, ({ ranges }, [, asked]) => {
@@ -274,7 +274,7 @@ test('a page of events reads so many versions, however many there are', async ()
   expect(Math.max(...read)).toBeLessThan(10);
 });
 
-test('history rewrites and writes in one query leave what they would leave one by one', async () => {
+test('history rewrites and writes in one query have the same result as one after the other', async () => {
   const w = await world();
   await w.ask(create(ref, { s: 'on', n: 1 }));
   await w.ask({
@@ -302,7 +302,7 @@ test('history rewrites and writes in one query leave what they would leave one b
   expect((await w.events(ref)).map(([action]) => action)).toEqual(['create', 'update', 'delete']);
 });
 
-test('insert() asks for a document, a time gone by, and a version that could be one', async () => {
+test('insert() requires a document ref, a past time and valid data', async () => {
   const w = await world();
   const insert = (target: unknown, ts: unknown, fields: Record<string, unknown> = {}) =>
     w.fault({ insert: target, ts, action: 'create', params: obj(fields) });
@@ -338,7 +338,7 @@ test('insert() refuses a time before the earliest that a version can have', asyn
   );
 });
 
-test('insert() does not ask whether it is unique', async () => {
+test('insert() does not check unique indexes', async () => {
   const w = await world();
   const terms = obj({ field: ['data', 'n'] });
   await w.ask({ create_index: obj({ name: 'u', source: coll('dial'), terms, unique: true }) });
@@ -352,7 +352,7 @@ test('insert() does not ask whether it is unique', async () => {
   expect(await w.ask({ count: { match: { index: 'u' }, terms: 1 } })).toBe(2);
 });
 
-test('removing the oldest kept version shows nothing older', async () => {
+test('removing the oldest retained version does not make an older one visible', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'dial', history_days: 10 }) });
   await w.ask({ insert: ref, ts: T, action: 'create', params: obj({ data: obj({ n: 1 }) }) });

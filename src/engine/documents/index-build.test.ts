@@ -38,7 +38,7 @@ function build(world: SetWorld, index: Ref): void {
   } while (from !== undefined);
 }
 
-test('an index built later answers as one that was there from the start, now and in the past', () => {
+test('an index built later gives the same answers as one that existed from the start, now and in the past', () => {
   fc.assert(
     fc.property(stepsOf, stepsOf, (before, during) => {
       const [early, late] = [new SetWorld(), new SetWorld()];
@@ -79,7 +79,7 @@ test('an index built later answers as one that was there from the start, now and
   );
 });
 
-test('buildStep() makes the index active at its end, and changes nothing when done again', () => {
+test('buildStep() activates the index in its last step, and changes nothing when run again', () => {
   const world = new SetWorld();
   const things = world.collection('things');
   for (let id = 0; id < 600; id++) world.put(things, id, { v: id, w: id % 7 });
@@ -107,7 +107,7 @@ test('buildStep() makes the index active at its end, and changes nothing when do
   expect([entriesOf(world, 'documents'), entriesOf(world, 'history')]).toEqual(entries);
 });
 
-test('buildSynchronously() builds small sources, marks large ones that are active already, leaves others', () => {
+test('buildSynchronously() builds an index of a small collection, and leaves larger and wildcard sources for later', () => {
   const makeWorld = (count: number, active: boolean, source?: '_') => {
     const world = new SetWorld();
     const things = world.collection('things');

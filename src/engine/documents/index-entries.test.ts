@@ -42,7 +42,7 @@ const values = (...fields: readonly Value[]) => ({ values: fields });
 const path = (...steps: readonly (string | number)[]): Value =>
   new Map([['field', ['data', ...steps]]]);
 
-test('indexEntries() makes the product of all lists, and drops what is all null', () => {
+test('indexEntries() combines the values of all fields, and omits an entry that is all null', () => {
   const [a, b] = [field('a'), field('b')];
   const cases: readonly (readonly [Value[], Readonly<Record<string, Value>>, unknown[]])[] = [
     [[a], { a: 1 }, [[1]]],
@@ -73,7 +73,7 @@ test('indexEntries() makes the product of all lists, and drops what is all null'
   }
 });
 
-test('indexEntries() walks paths: arrays fan out, numbers pick', () => {
+test('indexEntries() follows paths into every element of an array, or into one by its number', () => {
   const data = object({
     kids: [object({ name: 'Mo' }), object({ name: ['Bo', 'Jo'] }), object({ age: 2 })],
     'a.b': 1,
@@ -90,7 +90,7 @@ test('indexEntries() walks paths: arrays fan out, numbers pick', () => {
   for (const [each, expected] of cases) expect(entriesOf(values(each), data)).toEqual(expected);
 });
 
-test('indexEntries() walks into refs, as select does: to an id, and to a collection', () => {
+test('indexEntries() follows paths into the id and the collection of a ref, as select does', () => {
   const friends = object({ friends: [new Ref(DATABASE, 1025, 7n), new Ref(DATABASE, 1024, 8n)] });
   const other = new Ref(DATABASE, 1, 1025n);
   const at = (...steps: readonly string[]): Value => new Map([['field', steps]]);
@@ -110,11 +110,11 @@ test('indexEntries() walks into refs, as select does: to an id, and to a collect
   }
 });
 
-test('indexEntries() has no names of schema objects: they change, and documents do not', () => {
+test('indexEntries() ignores the names of schema objects, which can change without the document', () => {
   expect(entriesOf(values(path('of', 'id')), object({ of: COLLECTION }))).toEqual([]);
 });
 
-test('indexEntries() takes arrays and objects whole when mva is false', () => {
+test('indexEntries() treats arrays and objects as single values if mva is false', () => {
   const whole = new Map<string, Value>([
     ['field', ['data', 'v']],
     ['mva', false],
@@ -130,7 +130,7 @@ test('indexEntries() takes arrays and objects whole when mva is false', () => {
   ]);
 });
 
-test('indexEntries() asks bindings; what they cannot cope with has no value', () => {
+test('indexEntries() evaluates bindings; a binding that fails or gives an object has the value null', () => {
   const world = new SetWorld();
   const bound = (name: string, body: (data: ObjectValue) => Value) => {
     const lambda = world.lambda(name, (document) => {
@@ -165,11 +165,11 @@ test('indexEntries() asks bindings; what they cannot cope with has no value', ()
   ).toThrow(Refusal);
 });
 
-test('indexEntries() of a term `ts` finds nothing: terms do not see it', () => {
+test('indexEntries() makes no entry for a term `ts`', () => {
   expect(entriesOf({ terms: [field('ts')] }, object({}))).toEqual([]);
 });
 
-test('indexEntries() refuses what is too large', () => {
+test('indexEntries() refuses terms, values and entries that are too large or too many', () => {
   const long = 'x'.repeat(32_768);
   expect(() => entriesOf(values(field('a')), object({ a: long }))).toThrow(Refusal);
   expect(() => entriesOf({ terms: [field('a')] }, object({ a: long }))).toThrow(Refusal);
@@ -180,7 +180,7 @@ test('indexEntries() refuses what is too large', () => {
   expect(() => entriesOf(values(...abc), object({ a: many, b: many, c: many }))).toThrow(Refusal);
 });
 
-test('indexEntries() keeps every scalar of an array once', () => {
+test('indexEntries() makes at most one entry for each scalar of an array', () => {
   fc.assert(
     fc.property(fc.array(anyValue, { maxLength: 6 }), (list) => {
       const scalars = list.filter((each) => !isArray(each) && !isObject(each) && each !== null);

@@ -18,7 +18,7 @@ async function world(): Promise<EngineWorld> {
 const count = (w: EngineWorld, name: string, ...terms: unknown[]) =>
   w.ask({ count: match(name, ...terms) });
 
-test('a binding gives the elements of an array, a scalar, or nothing: for objects, errors and other names', async () => {
+test('a binding gives the elements of an array, or a scalar; objects, failures and undefined bindings give nothing', async () => {
   const w = await world();
   const fields = obj({
     whole: lambda(of('data', 'v')),
@@ -54,7 +54,7 @@ test('a binding gives the elements of an array, a scalar, or nothing: for object
   expect(await count(w, 'undefined', null, 2)).toBe(1);
 });
 
-test('each source of an index has bindings of its own; a wildcard covers what nobody names', async () => {
+test('each source of an index has its own bindings; a wildcard covers collections that no source names', async () => {
   const w = await world();
   const sources = [
     obj({ collection: coll('jars'), fields: obj({ size: lambda(of('data', 'litres')) }) }),
@@ -75,7 +75,7 @@ test('each source of an index has bindings of its own; a wildcard covers what no
   expect(await count(w, 'everything')).toBe(3);
 });
 
-test('bindings of a source may be given as several objects', async () => {
+test('bindings of a source can be given as several objects', async () => {
   const w = await world();
   const fields = [obj({ one: lambda(of('data', 'n')) }), obj({ two: lambda(of('data', 'm')) })];
   const bound = (name: string) => obj({ binding: name });
@@ -85,7 +85,7 @@ test('bindings of a source may be given as several objects', async () => {
   expect(await w.page({ paginate: match('both', 1) })).toEqual([2]);
 });
 
-test('a native collection is a source: tokens by instance, functions by name', async () => {
+test('a native collection can be the source of an index: tokens by instance, functions by name', async () => {
   const w = await world();
   await w.ask(
     index('tokens', {
@@ -103,7 +103,7 @@ test('a native collection is a source: tokens by instance, functions by name', a
   expect(await count(w, 'functions', 'f')).toBe(1);
 });
 
-test('casefold folds strings and passes other scalars; a transform works on terms and values', async () => {
+test('the casefold transform folds strings in terms and values, and leaves other scalars unchanged', async () => {
   const w = await world();
   const folded = obj({ field: ['data', 'name'], transform: 'casefold' });
   await w.ask(index('folded', { source: coll('jars'), terms: folded, values: folded }));
@@ -113,7 +113,7 @@ test('casefold folds strings and passes other scalars; a transform works on term
   expect(await count(w, 'folded', 'Straße')).toBe(0);
 });
 
-test('mva: false takes arrays and objects whole, whatever the order of their keys', async () => {
+test('with mva: false, arrays and objects are single values, whatever the order of their keys', async () => {
   const w = await world();
   const whole = obj({ field: ['data', 'v'], mva: false });
   await w.ask(index('whole', { source: coll('jars'), terms: whole }));
@@ -124,7 +124,7 @@ test('mva: false takes arrays and objects whole, whatever the order of their key
   expect(await count(w, 'whole', 1)).toBe(0);
 });
 
-test('a path may be one name, and "data.a" is one step', async () => {
+test('the field of an index can be a single name, and "data.a" is a single name too', async () => {
   const w = await world();
   await w.ask(index('ts', { source: coll('jars'), values: obj({ field: 'ts' }) }));
   await w.ask(index('dotted', { source: coll('jars'), terms: obj({ field: 'data.a' }) }));
@@ -133,7 +133,7 @@ test('a path may be one name, and "data.a" is one step', async () => {
   expect(await count(w, 'dotted', 1)).toBe(0);
 });
 
-test('an index of several sources is used by the next query when they are small together', async () => {
+test('the next query can use an index of several sources if they are small together', async () => {
   const w = await world();
   const source = [coll('jars'), obj({ collection: coll('pots'), fields: obj({}) })];
   const fill = (name: string) =>
@@ -151,7 +151,7 @@ test('an index of several sources is used by the next query when they are small 
   expect((await w.answer({ count: match('large', 7) })).status).toBe(400);
 });
 
-test('too few and too many terms match nothing; an index that is not active says so, a join with it reads what is there', async () => {
+test('a match with too few or too many terms is empty; an inactive index is refused in a match, but not in a join', async () => {
   const w = await world();
   await w.ask(
     index('by_a', { source: coll('jars'), terms: [field('data', 'a'), field('data', 'b')] }),
@@ -178,7 +178,7 @@ test('too few and too many terms match nothing; an index that is not active says
   expect(await w.ask({ count: { join: match('ns'), with: { index: 'late' } } })).toBe(2);
 });
 
-test('unique counts terms and values together, from the creation on, and leaves alone what clashes before', async () => {
+test('a unique index compares terms and values together, and tolerates duplicates from before its creation', async () => {
   const w = await world();
   for (const id of [1, 2]) await w.ask(create(doc('jars', id), { a: 1, b: 1 }));
   const parts = { source: coll('jars'), terms: field('data', 'a'), unique: true };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EngineWorld, coll, create, obj } from '../testing/engine-world.ts';
 
-test('the time of what a query writes is written in texts and lambdas as it will be', async () => {
+test('texts and lambdas made by a query contain the commit time of its writes', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const ts = { select: 'ts', from: { var: 'made' } };
@@ -19,7 +19,7 @@ test('the time of what a query writes is written in texts and lambdas as it will
   expect(await w.ask({ call: 'when' })).toBe(time);
 });
 
-test('the time of what a query writes is stored in sets as it will be', async () => {
+test('sets stored by a query contain the commit time of its writes', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const terms = [{ field: ['data', 'at'] }].map(obj);
@@ -42,7 +42,7 @@ test('the time of what a query writes is stored in sets as it will be', async ()
   expect(await w.ask({ select: ['data', 'sets'], from: stored })).toEqual(kept);
 });
 
-test('the time of what a query writes finds in sets what has it, in the query as after it', async () => {
+test('searching sets for the commit time of a write gives the same result within the query as after it', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const [at, time] = [obj({ field: ['data', 'at'] }), obj({ field: ['ts'] })];

@@ -27,7 +27,7 @@ async function leftBy(ask: () => Promise<unknown>): Promise<number> {
   return least;
 }
 
-test('query() leaves nothing of itself to a full collection', async () => {
+test('query() leaves no objects in memory that only a full garbage collection removes', async () => {
   const world = new EngineWorld();
   await world.ask({ create_collection: { object: { name: 'notes' } } });
   for (let i = 0; i < 64; i++) {

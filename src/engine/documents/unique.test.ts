@@ -6,7 +6,7 @@ import type { IndexDefinition } from '../catalog/definitions.ts';
 import type { EngineContext } from '../context/context.ts';
 import { requireUnique } from './unique.ts';
 
-test('requireUnique() reads each entry of a document a few times, however many there are, and nothing of the store for those that it had', () => {
+test('requireUnique() reads each entry of a document only a few times, and asks the store nothing about unchanged entries', () => {
   const keys = Array.from({ length: 1000 }, (_, n) => termsPrefix(0, 32_768, [String(n)]));
   const index = { unique: true, terms: [], values: [] } as Partial<IndexDefinition>;
   const present = readCounted(keys);

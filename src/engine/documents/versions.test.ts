@@ -26,7 +26,7 @@ async function makeWorld(): Promise<EngineWorld> {
 const classRef = { '@ref': { id: 'notes', class: { '@ref': { id: 'classes' } } } };
 const collectionRef = { '@ref': { id: 'notes', collection: { '@ref': { id: 'collections' } } } };
 
-test('query() writes refs as paths, with class, or with collection', async () => {
+test('refs are written as paths at version 2.0, with `class` at 2.1, and with `collection` from 2.7 on', async () => {
   const world = await makeWorld();
   const shown = (apiVersion: ApiVersion, query: Query) => world.ask(query, { apiVersion });
   expect(await shown('2.0', doc('notes', 1))).toEqual({ '@ref': 'classes/notes/1' });
@@ -41,7 +41,7 @@ test('query() writes refs as paths, with class, or with collection', async () =>
   }
 });
 
-test('query() reads old and new names of refs at every version', async () => {
+test('every version accepts the old and the new names in refs', async () => {
   const world = await makeWorld();
   const spellings: readonly Query[] = [
     { class: 'notes' },
@@ -60,7 +60,7 @@ test('query() reads old and new names of refs at every version', async () => {
   }
 });
 
-test('query() shows the class of a document at 2.0 alone', async () => {
+test('a document shows its `class` only at version 2.0', async () => {
   const world = await makeWorld();
   for (const apiVersion of API_VERSIONS) {
     const document = await world.ask({ get: doc('notes', 1) }, { apiVersion });
@@ -68,7 +68,7 @@ test('query() shows the class of a document at 2.0 alone', async () => {
   }
 });
 
-test('query() names the members and actions of events as its version does', async () => {
+test('the members and actions of events have the names of the request’s version', async () => {
   const world = await makeWorld();
   const keysOf = async (target: Query, apiVersion: ApiVersion) => {
     const events = await world.ask({ paginate: target, events: true }, { apiVersion });
@@ -99,7 +99,7 @@ test('query() names the members and actions of events as its version does', asyn
   }
 });
 
-test('query() names the source of an index as its version does', async () => {
+test('the source of an index has the member names of the request’s version', async () => {
   const world = await makeWorld();
   const shown = async (source: Query, apiVersion: ApiVersion) => {
     const name = `index_${apiVersion}_${JSON.stringify(source).length}`;
@@ -116,7 +116,7 @@ test('query() names the source of an index as its version does', async () => {
   expect(await shown(coll('notes'), '2.0')).toEqual({ '@ref': 'classes/notes' });
 });
 
-test('query() knows the forms of its version', async () => {
+test('a function is unknown before the version that introduced it', async () => {
   const world = await makeWorld();
   const forms: readonly (readonly [ApiVersion, Query])[] = [
     ['3', { contains_path: ['a'], in: obj({ a: 1 }) }],
@@ -145,7 +145,7 @@ test('query() knows the forms of its version', async () => {
   }
 });
 
-test('query() stops at the first operand that decides, and evaluates a default only then, from 3 on', async () => {
+test('from version 3 on, and, or and default evaluate only what they need', async () => {
   const world = await makeWorld();
   const boom = { abort: 'evaluated' };
   const queries: readonly Query[] = [
@@ -166,7 +166,7 @@ test('query() stops at the first operand that decides, and evaluates a default o
   }
 });
 
-test('query() shows the version of a lambda from 3 on, and takes one without for 2.12', async () => {
+test('a lambda shows its version from 3 on; a lambda without a version is read as 2.12', async () => {
   const world = await makeWorld();
   const query = { query: { lambda: 'x', expr: { var: 'x' } } };
   const text = { lambda: 'x', expr: { var: 'x' } };
@@ -184,7 +184,7 @@ test('query() shows the version of a lambda from 3 on, and takes one without for
   expect(await world.ask(tagged, { apiVersion: '2.7' })).toEqual(tagged);
 });
 
-test('query() compares actions loosely before 5', async () => {
+test('before version 5, the action `update` of an event equals `create`', async () => {
   const world = await makeWorld();
   const action = {
     select: ['data', 1, 'action'],
@@ -196,7 +196,7 @@ test('query() compares actions loosely before 5', async () => {
   }
 });
 
-test('query() creates no document in a collection that it makes itself, from 5 on', async () => {
+test('from version 5 on, a query cannot create documents in a collection that it creates itself', async () => {
   const world = await makeWorld();
   const params = obj({ data: obj({ title: 'c' }) });
   const into = { select: 'ref', from: { var: 'made' } };
@@ -218,7 +218,7 @@ test('query() creates no document in a collection that it makes itself, from 5 o
   }
 });
 
-test('query() speaks of classes and instances before 2.7, but quotes what it was given', async () => {
+test('before 2.7, error texts say class and instance, but quote given texts unchanged', async () => {
   const world = await makeWorld();
   await world.ask({
     create_index: obj({

@@ -18,7 +18,7 @@ const byField = (name: string) =>
 const count = (w: EngineWorld, name: string, term: unknown) =>
   w.ask({ count: { match: { index: `by_${name}` }, terms: term } });
 
-test('buildIndexes() builds an index of documents that are larger together than a transaction', async () => {
+test('buildIndexes() builds an index whose documents together exceed the size of a transaction', async () => {
   const text = 'x'.repeat(140_000);
   const w = await world(140, () => ({ text }));
   await w.ask({ create_index: byField('n') });
@@ -27,7 +27,7 @@ test('buildIndexes() builds an index of documents that are larger together than 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('buildIndexes() builds an index of a document whose versions are larger together than a transaction', async () => {
+test('buildIndexes() builds an index of a document whose versions together exceed the size of a transaction', async () => {
   const text = 'x'.repeat(6_000_000);
   const w = await world(140, () => ({}));
   for (const n of [140, 141, 142, 143])
@@ -39,7 +39,7 @@ test('buildIndexes() builds an index of a document whose versions are larger tog
 });
 
 test.each([140, 80])(
-  'an index is built without documents, of %i, that it cannot hold; verify() names them',
+  'an index of %i documents omits documents with too long terms, and verify() reports them',
   async (documents) => {
     const tooLong = "Index 'by_tag' cannot hold a term, value or entry of more than 32767 bytes.";
     const w = await world(documents, (n) => ({ tag: n === 70 ? 'x'.repeat(40_000) : `${n}` }));
@@ -74,7 +74,7 @@ test.each([140, 80])(
   },
 );
 
-test('an index whose documents nearly fill a transaction is built later, rather than refused', async () => {
+test('an index whose documents nearly fill a transaction is built later instead of being refused', async () => {
   const text = 'x'.repeat(100_000);
   const w = await world(120, (n) => ({ text, tag: `${n}`.padEnd(30_000, 'y') }));
   await w.ask({ create_index: byField('tag') });
@@ -82,7 +82,7 @@ test('an index whose documents nearly fill a transaction is built later, rather 
   expect(await count(w, 'tag', '7'.padEnd(30_000, 'y'))).toBe(1);
 });
 
-test('buildIndexes() ends, however fast documents are created meanwhile', async () => {
+test('buildIndexes() ends, however fast documents are created during the build', async () => {
   const w = await world(140, () => ({}));
   await w.ask({ create_index: byField('n') });
   const creating: Promise<unknown>[] = [];
@@ -96,7 +96,7 @@ test('buildIndexes() ends, however fast documents are created meanwhile', async 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('a build that was cut off goes on where it was, and leaves nothing behind', async () => {
+test('an interrupted index build continues where it stopped, and leaves no temporary rows', async () => {
   const w = await world(600, () => ({}));
   await w.ask({ create_index: byField('n') });
   const first = w.engine.buildIndexes(({ done }) => {

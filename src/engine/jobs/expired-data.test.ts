@@ -48,7 +48,7 @@ const update = (n: number) => ({ update: ref, params: obj({ data: obj({ n }) }) 
 const notes = (w: EngineWorld, history_days: number | null = 1) =>
   w.ask({ create_collection: obj({ name: 'notes', history_days }) });
 
-test('collectExpiredData() keeps of a past what can be read, and the version that stood at its edge', async () => {
+test('collectExpiredData() keeps all versions that can still be read, also the one valid at the limit of retention', async () => {
   const w = new EngineWorld();
   await notes(w);
   await w.ask(put(1));
@@ -71,7 +71,7 @@ test('collectExpiredData() keeps of a past what can be read, and the version tha
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('collectExpiredData() leaves the past of a collection that keeps it for ever', async () => {
+test('collectExpiredData() removes nothing from a collection with unlimited history', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes', history_days: null }) });
   await w.ask(put(1));
@@ -81,7 +81,7 @@ test('collectExpiredData() leaves the past of a collection that keeps it for eve
   expect(await rows(w, 'history')).toBe(1);
 });
 
-test('collectExpiredData() removes a deleted document and its end when both are out of range', async () => {
+test('collectExpiredData() removes a deleted document and its deletion when both are past retention', async () => {
   const w = new EngineWorld();
   await notes(w);
   await w.ask(put(1));
@@ -95,7 +95,7 @@ test('collectExpiredData() removes a deleted document and its end when both are 
   expect(await w.events(ref)).toEqual([]);
 });
 
-test('a document whose ttl has passed is gone for readers at once, from its events and the store when its time is out of range', async () => {
+test('an expired document is invisible at once; its events and rows go when its ttl is past retention', async () => {
   const w = new EngineWorld();
   await notes(w);
   const ttl = { epoch: Math.floor(w.now / 1e6) + 60, unit: 'second' };
@@ -120,7 +120,7 @@ test('a document whose ttl has passed is gone for readers at once, from its even
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('collectExpiredData() takes the past of an expired document before the document itself', async () => {
+test('collectExpiredData() removes an expired document together with its long history', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   await w.ask(put(0, { ttl: { epoch: Math.floor(w.now / 1e6) + 900, unit: 'second' } }));
@@ -130,7 +130,7 @@ test('collectExpiredData() takes the past of an expired document before the docu
   expect([await rows(w, 'documents'), await rows(w, 'history')]).toEqual([0, 0]);
 });
 
-test('keys and tokens go when their ttl is out of range', async () => {
+test('expired keys and tokens are removed when their ttl is past retention', async () => {
   const w = new EngineWorld();
   await notes(w);
   await w.ask(put(1));
@@ -149,7 +149,7 @@ test('keys and tokens go when their ttl is out of range', async () => {
   expect(await w.ask({ count: { documents: { tokens: null } } })).toBe(1);
 });
 
-test('rows of a deleted collection are invisible at once, also to a new one of its name, and collected', async () => {
+test('rows of a deleted collection are invisible at once, also in a new collection of its name, and removed later', async () => {
   const w = new EngineWorld();
   const all = obj({
     name: 'all',
@@ -187,7 +187,7 @@ test('rows of a deleted collection are invisible at once, also to a new one of i
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('entries of a deleted index are taken off the rows, those of others stay', async () => {
+test('entries of a deleted index are removed from the rows, and entries of other indexes stay', async () => {
   const w = new EngineWorld();
   const index = (name: string) =>
     w.ask({
@@ -234,7 +234,7 @@ test('entries of a deleted index are taken off the rows, those of others stay', 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('everything below a deleted database is collected, and nothing beside it', async () => {
+test('everything in a deleted database and its children is removed, and nothing in other databases', async () => {
   const w = new EngineWorld();
   const secretOf = async (name: string, secret?: string) => {
     await w.ask({ create_database: obj({ name }) }, secret ? { secret } : {});
@@ -269,7 +269,7 @@ test('everything below a deleted database is collected, and nothing beside it', 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('collectExpiredData() cut off at any call of the store leaves every answer as it was, and is finished by the next', async () => {
+test('collectExpiredData() that fails at any call of the store changes no answer, and the next run completes it', async () => {
   const answers = async (w: EngineWorld) => [
     await w.page({ paginate: { documents: coll('notes') } }),
     await w.events({ documents: coll('notes') }),
@@ -308,7 +308,7 @@ test('collectExpiredData() cut off at any call of the store leaves every answer 
   expect([await rows(w, 'documents'), await rows(w, 'history')]).toEqual([1, 1]);
 });
 
-test('collectExpiredData() works in commits of bounded size, and does nothing until something else was committed', async () => {
+test('collectExpiredData() makes commits of bounded size, and does nothing until the next other commit', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   await w.ask(put(0));
@@ -331,7 +331,7 @@ test('collectExpiredData() works in commits of bounded size, and does nothing un
   expect([first > 2, reads - first]).toEqual([true, 1]);
 });
 
-test('collectExpiredData() reads of the pasts of expired documents not much more than it removes', async () => {
+test('collectExpiredData() reads not much more history of expired documents than it removes', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   const ids = Array.from({ length: 128 }, (_, id) => id + 1);
@@ -362,7 +362,7 @@ test('collectExpiredData() reads of the pasts of expired documents not much more
   expect(read).toBeLessThan(3 * 128 * 24);
 });
 
-test('collectExpiredData() of two tabs at once, with writes between, loses nothing', async () => {
+test('collectExpiredData() in two tabs at once, with concurrent writes, loses nothing', async () => {
   const store = new EngineWorld().store;
   const [one, two] = [new EngineWorld(store), new EngineWorld(store)];
   await notes(one, 0);
@@ -385,7 +385,7 @@ test('collectExpiredData() of two tabs at once, with writes between, loses nothi
   expect(await one.engine.verify()).toEqual([]);
 });
 
-test('collectExpiredData() leaves a copy to its hub, and a locked one alone', async () => {
+test('collectExpiredData() does nothing in a copy of a hub database or in a locked database', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   await w.ask(put(0));
@@ -499,7 +499,7 @@ async function everything(w: EngineWorld): Promise<unknown[]> {
   return seen;
 }
 
-test('no answer tells whether expired data was removed', async () => {
+test('answers are the same whether or not expired data was removed', async () => {
   expect.hasAssertions();
   await fc.assert(
     fc.asyncProperty(ops, ops, async (first, second) => {

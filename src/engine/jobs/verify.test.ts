@@ -148,7 +148,7 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
   expect(problems.join('\n')).toMatch(problem);
 });
 
-test('verify() finds an end that has entries', async () => {
+test('verify() finds a deletion that has index entries', async () => {
   const w = await world();
   await w.ask({ delete: ref });
   const [first] = await rowsOf(w.store, 'history');
@@ -159,7 +159,7 @@ test('verify() finds an end that has entries', async () => {
   expect(problems.join('\n')).toMatch(/which does not follow from/);
 });
 
-test('verify() reads histories that are longer than what it reads at once', async () => {
+test('verify() checks histories that are longer than one batch of reads', async () => {
   const w = await world();
   const changes = (from: number) =>
     Array.from({ length: 40 }, (_, i) => ({ n: from + i, s: `${i}` }));
@@ -176,7 +176,7 @@ test('verify() reads histories that are longer than what it reads at once', asyn
   }
 });
 
-test('verify() reads few documents at once where they are large', async () => {
+test('verify() reads large documents in small batches', async () => {
   const w = await world();
   const text = 'x'.repeat(100_000);
   for (let id = 2; id < 200; id += 1) await w.ask(create(doc('dial', id), { text }));
@@ -200,7 +200,7 @@ test('verify() reads few documents at once where they are large', async () => {
   expect(Math.max(...together)).toBe(32);
 });
 
-test('verify() does not ask for entries of an index that is being built, though it was made active by hand', async () => {
+test('verify() does not expect entries of an index that is being built, even if it was set active by hand', async () => {
   const w = await world();
   for (let id = 2; id < 200; id += 1) await w.ask(create(doc('dial', id), { n: id }));
   await w.ask(change({ n: 4 }));
@@ -229,7 +229,7 @@ async function losingDocuments(w: EngineWorld, work: () => Promise<unknown>): Pr
   w.store.write = write;
 }
 
-test('verify() finds that the last commit stored fewer versions than it made, in the engine that made it', async () => {
+test('verify() finds that the last commit of its own engine stored fewer versions than it made', async () => {
   const w = await world();
   await losingDocuments(w, () => w.ask(create(doc('dial', 2), { n: 1 })));
   expect((await w.engine.verify()).join('\n')).toMatch(
@@ -237,7 +237,7 @@ test('verify() finds that the last commit stored fewer versions than it made, in
   );
 });
 
-test('verify() finds an update that was lost, also after later commits', async () => {
+test('verify() finds a lost update, also after later commits', async () => {
   const w = await world();
   await losingDocuments(w, () => w.ask(change({ n: 4 })));
   await w.ask(create(doc('dial', 2), { n: 1 }));
@@ -246,7 +246,7 @@ test('verify() finds an update that was lost, also after later commits', async (
   );
 });
 
-test('a document with more entries than a transaction may write is whole: builds of indexes made them', async () => {
+test('verify() accepts a document with more index entries than one transaction may write', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const empty = { create: coll('notes'), params: obj({}) };

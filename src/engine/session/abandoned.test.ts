@@ -19,7 +19,7 @@ async function abandonAfter(executions: number, query: unknown) {
 
 const create = { create: { collection: 'notes' }, params: { object: {} } };
 
-test('a query that nobody waits for is not executed, and writes nothing', async () => {
+test('an abandoned query is not executed, and writes nothing', async () => {
   for (const query of [create, { exists: { collection: 'notes' } }]) {
     const { answer, asked, stored } = await abandonAfter(0, query);
     expect(answer).toMatchObject({ status: 503, metrics: { writeOps: 0 } });
@@ -28,7 +28,7 @@ test('a query that nobody waits for is not executed, and writes nothing', async 
   }
 });
 
-test('a query that is abandoned between two executions ends there', async () => {
+test('a query that is abandoned between two executions is not executed again', async () => {
   const missing = { get: { ref: { collection: 'notes' }, id: '1' } };
   const { answer, asked, stored } = await abandonAfter(1, { do: [create, missing] });
   expect(answer.status).toBe(503);
