@@ -32,7 +32,7 @@ const QUERIES: Readonly<Record<string, Query>> = {
   },
 };
 
-test('every file of the walk is there, as many as it says', () => {
+test('every file of the walk exists, and the stated number of files is right', () => {
   expect([...walks.keys()]).toEqual([...Object.keys(QUERIES), 'A `submit()`']);
   for (const [title, part] of walks) {
     const files = filesIn(part);
@@ -42,7 +42,7 @@ test('every file of the walk is there, as many as it says', () => {
 });
 
 test.each(Object.entries(QUERIES))(
-  '%s passes the files of the engine that the walk names',
+  '%s executes the engine files that the walk names',
   async (title, query) => {
     const world = await worldWithUsers();
     const executed = await filesExecuted(() => world.ask(query));

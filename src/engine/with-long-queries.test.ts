@@ -51,7 +51,7 @@ async function openWith(turnMs: number) {
   return { ask, sent, told };
 }
 
-test('a query that takes longer than its turn is executed elsewhere, once, as of when it came', async () => {
+test('a query that exceeds its turn is executed once by the other engine, with its time of arrival', async () => {
   const { ask, sent } = await openWith(1);
   expect(await ask(long(create('1')))).toMatchObject({ status: 201 });
   expect(sent).toHaveLength(1);
@@ -61,13 +61,13 @@ test('a query that takes longer than its turn is executed elsewhere, once, as of
   expect(sent).toHaveLength(1);
 });
 
-test('a query that ends within its turn stays', async () => {
+test('a query that ends within its turn is not sent to the other engine', async () => {
   const { ask, sent } = await openWith(1000);
   expect(await ask(long(create('1')))).toMatchObject({ status: 201 });
   expect(sent).toEqual([]);
 });
 
-test('how long each execution took here is told, of those that went elsewhere too', async () => {
+test('the time of each execution is recorded, also for queries that are sent to the other engine', async () => {
   const { ask, sent, told } = await openWith(2);
   told.length = 0;
   await ask(long(1));
@@ -76,7 +76,7 @@ test('how long each execution took here is told, of those that went elsewhere to
   expect(told).toEqual([5]);
 });
 
-test('all executions of a query here have one turn together', async () => {
+test('all executions of a query together have one turn', async () => {
   /** The id that is read depends on whether another document was found, so each read causes another execution. */
   const then = (id: string, before: object) => ({
     let: [{ found: { to_string: before } }, { x: long(1) }],
@@ -103,7 +103,7 @@ test('all executions of a query here have one turn together', async () => {
   expect(over.sent).toHaveLength(1);
 });
 
-test('of writes at once, those that take long leave the others alone', async () => {
+test('of concurrent writes, only slow ones are sent to the other engine', async () => {
   const { ask, sent } = await openWith(1);
   const queries = numbers(12).map((i) => (i % 3 === 0 ? long(create(`${i}`)) : create(`${i}`)));
   const answers = await Promise.all(queries.map((query) => ask(query)));
@@ -111,7 +111,7 @@ test('of writes at once, those that take long leave the others alone', async () 
   expect(sent).toHaveLength(4);
 });
 
-test('a fault, a predicate or a call does not hide the end of a turn', async () => {
+test('faults, predicates and calls do not hide the end of a turn', async () => {
   const { ask, sent } = await openWith(1);
   await ask(create('1'));
   await ask({
@@ -135,7 +135,7 @@ test('a fault, a predicate or a call does not hide the end of a turn', async () 
   }
 });
 
-test('the end of a turn also ends looking ahead for what will be read', () => {
+test('NeedCollector passes on the end of a turn instead of collecting further needs', () => {
   const collector = new NeedCollector();
   collector.add(new Suspended([]));
   // Other errors that parts throw are ignored.
@@ -143,7 +143,7 @@ test('the end of a turn also ends looking ahead for what will be read', () => {
   expect(() => collector.add(new TurnOver())).toThrow(TurnOver);
 });
 
-test('a long text goes elsewhere unread, but only with a valid secret', async () => {
+test('a long text is sent to the other engine unparsed, but only with a valid secret', async () => {
   const { ask, sent } = await openWith(1000);
   const query = 'x'.repeat(LIMITS.sliceChars + 1);
   expect((await ask(query, 'of nobody')).status).toBe(401);
@@ -152,7 +152,7 @@ test('a long text goes elsewhere unread, but only with a valid secret', async ()
   expect(sent).toHaveLength(1);
 });
 
-test('detachedExecutions evaluates while no transaction is open, whatever is missing', async () => {
+test('detachedExecutions evaluates only while no transaction of the store is open', async () => {
   const inner = createMemoryStore();
   const plain = new EngineWorld(inner);
   await plain.ask({ create_collection: obj({ name: 'notes' }) });

@@ -38,7 +38,7 @@ const expectRefused = async (w: EngineWorld, secret: string): Promise<void> => {
   await expect(w.engine.authenticate(secret)).resolves.toBeUndefined();
 };
 
-test('a password is stored as a hash beside the document, and shown nowhere', async () => {
+test('a password is stored as a hash in the credentials of the document, and is never shown', async () => {
   const w = await world();
   expect(await w.ask({ get: user })).not.toHaveProperty('credentials');
   const [credentials] = await w.page({
@@ -52,7 +52,7 @@ test('a password is stored as a hash beside the document, and shown nowhere', as
   expect(JSON.stringify(credentials)).not.toContain('"password"');
 });
 
-test('login() gives a token that acts as the document', async () => {
+test('login() returns a token whose identity is the document', async () => {
   const w = await world();
   const token = await w.document(login({ data: obj({ name: 'phone' }), extra: 1 }));
   expect(Object.keys(token)).toEqual(['ref', 'ts', 'instance', 'data', 'secret']);
@@ -69,7 +69,7 @@ test('login() gives a token that acts as the document', async () => {
   expect(await w.ask({ has_identity: null }, { secret: `${token.secret}:admin` })).toBe(true);
 });
 
-test('a token reads its own document, and no other one, unless that is left to roles', async () => {
+test('a token can read only its own document, unless roles decide about that too', async () => {
   const w = await world();
   await w.ask(create(doc('users', 2), {}));
   const acting = { secret: `${(await key(w, 'server')).secret}:@doc/users/1` };
@@ -90,7 +90,7 @@ test('a token reads its own document, and no other one, unless that is left to r
   }
 });
 
-test('login() fails alike for no user, no password, and a wrong one', async () => {
+test('login() fails the same way for a missing user, a missing password and a wrong password', async () => {
   const w = await world();
   const failed = { code: 'authentication failed', position: [], status: 400 };
   for (const query of [
@@ -107,7 +107,7 @@ test('login() fails alike for no user, no password, and a wrong one', async () =
   });
 });
 
-test('login() and identify() compare one hash, whoever is asked for', async () => {
+test('login() and identify() compare exactly one hash, whether or not the user exists', async () => {
   const w = await world();
   await w.ask(create(doc('users', 3), {}));
   for (const query of [
@@ -127,7 +127,7 @@ test('login() and identify() compare one hash, whoever is asked for', async () =
   }
 });
 
-test('passwords look the same however they are composed, and are bounded', async () => {
+test('passwords are normalized before they are compared, and limited in length and characters', async () => {
   const w = await world();
   await w.ask(setPassword({ password: 'caf\u00e9' }));
   expect(await w.ask(identify('cafe\u0301'))).toBe(true);
@@ -145,7 +145,7 @@ test('passwords look the same however they are composed, and are bounded', async
   expect(await w.ask(identify(''))).toBe(true);
 });
 
-test('a password has 72 bytes at most, as it is composed', async () => {
+test('a password has at most 72 bytes after normalization', async () => {
   const w = await world();
   const failures = [{ field: ['credentials', 'password'], code: 'invalid password' }];
   const composed = '\u00e9'.repeat(36);
@@ -164,7 +164,7 @@ test('a password has 72 bytes at most, as it is composed', async () => {
   ]);
 });
 
-test('hashes made elsewhere are taken with a cost from 4 to 14', async () => {
+test('bcrypt hashes made elsewhere are accepted with a cost from 4 to 14', async () => {
   const w = await world();
   const server = await key(w, 'server');
   const hashOf = (letter: string, cost: string) => `$2${letter}$${cost}$${'a'.repeat(53)}`;
@@ -179,7 +179,7 @@ test('hashes made elsewhere are taken with a cost from 4 to 14', async () => {
   }
 });
 
-test('server keys may bring a hash along, others may not', async () => {
+test('only server keys can set the hash of a password', async () => {
   const w = await world();
   const hashed = fakeHash('imported', 10);
   await w.ask(setPassword({ hashed_password: hashed }));
@@ -192,7 +192,7 @@ test('server keys may bring a hash along, others may not', async () => {
   );
 });
 
-test('logout() ends one token, or all; keys have none', async () => {
+test('logout() ends the current token or all tokens of its identity, and returns false for a key', async () => {
   const w = await world();
   const [one, two, three] = [
     await w.document(login()),
@@ -211,7 +211,7 @@ test('logout() ends one token, or all; keys have none', async () => {
   await expectRefused(w, four.secret);
 });
 
-test('tokens die with what they stand on: identity, ttl, database', async () => {
+test('tokens and keys become invalid when their identity or database is deleted or their ttl has passed', async () => {
   const w = await world();
   const token = await w.document(login());
   await w.ask({ delete: user });
@@ -229,7 +229,7 @@ test('tokens die with what they stand on: identity, ttl, database', async () => 
   await expectRefused(w, inner.secret);
 });
 
-test('a replaced token has another secret, an updated one keeps its own', async () => {
+test('replacing a token gives it a new secret; updating it does not', async () => {
   const w = await world();
   const token = await w.document(login());
   const updated = await w.document({ update: token.ref, params: obj({ data: obj({ a: 1 }) }) });
@@ -243,7 +243,7 @@ test('a replaced token has another secret, an updated one keeps its own', async 
   ]);
 });
 
-test('a key shows its secret once, and cannot be given another', async () => {
+test('a key shows its secret only when it is created, and the secret cannot be changed', async () => {
   const w = await world();
   const made = await w.document({
     create_key: obj({ role: 'client', name: 'page', data: obj({ a: 1 }), secret: null }),
@@ -273,7 +273,7 @@ test('a key shows its secret once, and cannot be given another', async () => {
   await expect(w.engine.authenticate(made.secret)).resolves.toMatchObject({ role: 'client' });
 });
 
-test('keys are checked', async () => {
+test('create_key refuses missing and invalid fields', async () => {
   const w = await world();
   const failures = async (fields: Record<string, unknown>) =>
     (await w.fault({ create_key: obj(fields) })).failures?.map(({ field, code }) => [
@@ -290,7 +290,7 @@ test('keys are checked', async () => {
   ]);
 });
 
-test('key_from_secret() finds keys and tokens, and never repeats what it was given', async () => {
+test('key_from_secret() finds keys and tokens, and its errors do not repeat the given secret', async () => {
   const w = await world();
   const token = await w.document(login());
   expect(await w.ask({ key_from_secret: token.secret })).toMatchObject({ ref: token.ref });
@@ -299,7 +299,7 @@ test('key_from_secret() finds keys and tokens, and never repeats what it was giv
   expect(fault.description).not.toContain('secret-text');
 });
 
-test('credentials belong to one document each; changing one asks for the old password', async () => {
+test('a document has one set of credentials, and changing its password requires the current one', async () => {
   const w = await world();
   const instance = doc('users', 2);
   await w.ask({ create: { credentials: null }, params: obj({ instance, password: 'x' }) });
@@ -324,7 +324,7 @@ test('credentials belong to one document each; changing one asks for the old pas
   expect(await w.ask(identify('n'))).toBe(false);
 });
 
-test('a password is found behind any number of credentials that have expired', async () => {
+test('a password is found after any number of expired credentials', async () => {
   const w = await world();
   const instance = doc('users', 2);
   const given = (more: Record<string, unknown>): Query => ({
@@ -340,7 +340,7 @@ test('a password is found behind any number of credentials that have expired', a
   });
 });
 
-test('self is the token, the credentials, or the document in use', async () => {
+test('self stands for the current token, its credentials or its document', async () => {
   const w = await world();
   const token = await w.document(login());
   const self = (collection: string) => ({
@@ -364,7 +364,7 @@ test('self is the token, the credentials, or the document in use', async () => {
   });
 });
 
-test('admin keys take on other roles, documents and databases; nobody else does', async () => {
+test('admin keys can take other roles, documents and databases by scope; server keys only documents', async () => {
   const w = await world();
   await w.ask({ create_database: obj({ name: 'inner' }) });
   const admin = (await key(w, 'admin')).secret;
@@ -388,7 +388,7 @@ test.each([
   ['deleted', { delete: user }],
   ['expired', { update: user, params: obj({ ttl: { time: '2026-01-01T00:00:01Z' } }) }],
 ])(
-  'a document made anew under the id of one that was %s has none of its tokens, and not its password',
+  'a new document with the id of a document that was %s has neither its tokens nor its password',
   async (_, end) => {
     const w = await world();
     const token = await w.document(login());
@@ -403,14 +403,14 @@ test.each([
   },
 );
 
-test('a document that is made anew in the query that deletes it has none of its tokens', async () => {
+test('a document that is deleted and created again in one query loses its tokens', async () => {
   const w = await world();
   const token = await w.document(login());
   await w.ask({ do: [{ delete: user }, create(user, {})] });
   await expectRefused(w, token.secret);
 });
 
-test('a document that is there again by an inserted version has none of its tokens, and not its password', async () => {
+test('a document restored by an inserted version has neither its old tokens nor its password', async () => {
   const w = await world();
   const { secret } = await w.document(login());
   const insert = (ts: Query): Query => ({
@@ -432,7 +432,7 @@ test('a document that is there again by an inserted version has none of its toke
   expect(await w.ask(identify('one'))).toBe(false);
 });
 
-test('a document whose deletion is removed has none of its tokens, and not its password', async () => {
+test('a document restored by removing its deletion has neither its old tokens nor its password', async () => {
   const w = await world();
   const { secret } = await w.document(login());
   await w.ask({ delete: user });
@@ -476,7 +476,7 @@ test('login() and identify() through a public index need no right to read the us
   expect(await w.page({ paginate: byEmail('ann@example.org') }, client)).toEqual([]);
 });
 
-test('login() through an index that a role lets its members read needs no right to read the user', async () => {
+test('login() through an index that a role makes readable needs no right to read the user', async () => {
   const w = await world();
   await publicLogin(w);
   const index = { index: 'users_by_email' };
@@ -496,7 +496,7 @@ test('login() through an index that a role lets its members read needs no right 
   expect(fault).toMatchObject({ status: 403, code: 'permission denied', position: ['login'] });
 });
 
-test('a login that fails does not tell whether the user is there', async () => {
+test('a failed login does not reveal whether the user exists', async () => {
   const w = await world();
   const client = await publicLogin(w);
   await nameUsersInRole(w);
@@ -519,7 +519,7 @@ test.each([
       collection: byEmail('ann@example.org'),
     },
   ],
-])('login() with %s sees only what the caller may read', async (_, set) => {
+])('login() by %s finds only documents that the caller can read', async (_, set) => {
   const w = await world();
   const client = await publicLogin(w);
   await nameUsersInRole(w);

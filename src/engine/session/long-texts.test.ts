@@ -26,7 +26,7 @@ const outcome = async (read: () => unknown): Promise<string> => {
 const repeated = (part: string, times: number): string =>
   Array.from({ length: times }, () => part).join(',');
 
-test(`parseLongQuery() reads what parseQuery() reads, however short its turns (BURROW_FUZZ_SEED=${SEED})`, async () => {
+test(`parseLongQuery() gives the same result as parseQuery(), however small its slices (BURROW_FUZZ_SEED=${SEED})`, async () => {
   let turns = 0;
   const pause = async (): Promise<void> => void (turns += 1);
   let long = 0;
@@ -58,7 +58,7 @@ function depthsOf(text: string): readonly number[] {
   return depths;
 }
 
-test('parseLongQuery() knows over its turns what lambdas use from outside, and what nobody has bound', async () => {
+test('parseLongQuery() finds captured and unbound variables across its slices', async () => {
   const pause = () => Promise.resolve();
   const uses = repeated('{"add":[{"var":"a"},{"var":"b"}]}', 50);
   const inner = `{"lambda":"x","expr":[${uses},{"var":"x"}]}`;
@@ -76,7 +76,7 @@ test('parseLongQuery() knows over its turns what lambdas use from outside, and w
       );
 });
 
-test('parseLongQuery() takes queries nested as deep as JSON may be', async () => {
+test('parseLongQuery() accepts queries nested as deeply as JSON may be', async () => {
   const depth = LIMITS.jsonDepth - 4;
   const pause = () => Promise.resolve();
   for (const [open, close] of [
@@ -92,7 +92,7 @@ test('parseLongQuery() takes queries nested as deep as JSON may be', async () =>
   }
 });
 
-test('queries of one engine are answered while a long one is read, and a second long one waits for the first', async () => {
+test('an engine answers other queries while it parses a long one, and parses one long query at a time', async () => {
   let turns = 0;
   let isReading = false;
   const pauseOnce = async (): Promise<void> => {
@@ -119,7 +119,7 @@ test('queries of one engine are answered while a long one is read, and a second 
   expect(between).toBeGreaterThanOrEqual(Math.floor(perQuery));
 });
 
-test('a long query of somebody without a secret is not read', async () => {
+test('a long query without a valid secret is not parsed', async () => {
   let turns = 0;
   const engine = createTestEngine({
     readLong: longTextReader(async () => void (turns += 1)),
@@ -134,7 +134,7 @@ test('a long query of somebody without a secret is not read', async () => {
   expect(turns).toBeGreaterThan(0);
 });
 
-test('an answer tells a thousand faults, whatever the number of mistakes', async () => {
+test('an answer lists a limited number of faults, however many the query has', async () => {
   const world = await openFuzzWorld();
   for (const text of [
     `[${repeated('{"var":"nobody"}', 3000)}]`,

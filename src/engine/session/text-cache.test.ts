@@ -13,14 +13,14 @@ function makings(cache: TextCache<number>, text: string, times: number): number 
   return made;
 }
 
-test('get() makes what a short text stands for once, and of a long one until it came twice', () => {
+test('get() caches a short text at once, a longer text on its second use, and a very long text never', () => {
   const cache = new TextCache<number>();
   expect(makings(cache, 'x'.repeat(4096), 5)).toBe(1);
   expect(makings(cache, 'x'.repeat(4097), 5)).toBe(2);
   expect(makings(cache, 'x'.repeat(64 * 1024 + 1), 5)).toBe(5);
 });
 
-test('get() forgets what was not asked for while 2 MiB of other texts were', () => {
+test('get() drops a text that is not used while 2 MiB of other texts are', () => {
   const cache = new TextCache<number>();
   const others = (from: number) => {
     for (let i = from; i < from + 20; i += 1) makings(cache, `${i}`.padStart(60_000), 1);
@@ -35,7 +35,7 @@ test('get() forgets what was not asked for while 2 MiB of other texts were', () 
   expect(makings(cache, 'often', 1)).toBe(1);
 });
 
-test('get() still knows a long text that came once before many others', () => {
+test('get() remembers that a long text was used once, even after many other texts', () => {
   const cache = new TextCache<number>();
   const long = 'y'.repeat(5000);
   makings(cache, long, 1);
@@ -52,7 +52,7 @@ test.each([
   ['what a call is given', '{"call":{"function":"sign_in"},"arguments":["ada","hunter2"]}'],
   ['the secret of a key', '{"key_from_secret":"fnAD7S2jHAACAP__tVvaDfoQ5uK5O1rqDmqYg0Zw"}'],
   ['a password and is long', `{"password":"hunter2","more":"${'x'.repeat(5000)}"}`],
-])('get() keeps nothing of a text that has %s', (_, text) => {
+])('get() does not cache a text that has %s', (_, text) => {
   const cache = new TextCache<number>();
   expect(makings(cache, `4 ${text}`, 3)).toBe(3);
 });

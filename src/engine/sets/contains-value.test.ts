@@ -36,13 +36,13 @@ test.each<[string, Query, boolean]>([
   ['pages', 100, false],
   ['all', doc('books', 2), true],
   ['all', doc('books', 9), false],
-])('%s contains %j: %s', async (index, value, contains) => {
+])('a match of index %s contains %j: %s', async (index, value, contains) => {
   const w = await world();
   for (const set of [match(index), { distinct: match(index) }, { union: [match(index)] }])
     expect(await w.ask({ contains_value: value, in: set })).toBe(contains);
 });
 
-test('a set of tuples of several lengths contains values that end with a ref, and those that others begin with', async () => {
+test('contains_value compares whole tuples in a set of tuples of different lengths', async () => {
   const w = await world();
   const values = [field('data', 'pages'), field('ref')];
   const source = coll('books');

@@ -36,17 +36,20 @@ test.each<readonly [what: string, collection: Query, taken: number, dropped: num
   ['mapped and distinct', { distinct: { map: bound('n'), collection: page } }, 2, 2],
   ['mapped and reversed', { reverse: { map: bound('n'), collection: page } }, 2, 2],
   ['mapped and cut', { take: 2, collection: { map: bound('n'), collection: page } }, 2, 2],
-])('the cursors of a page are those of its elements: %s', async (_, collection, taken, dropped) => {
-  const world = await openNumbers();
-  const cursor = (n: number): unknown => [
-    n,
-    expect.objectContaining({ '@ref': expect.anything() }),
-  ];
-  expect(await world.ask({ take: 1, collection })).toMatchObject({ after: cursor(taken) });
-  expect(await world.ask({ drop: 1, collection })).toMatchObject({ before: cursor(dropped) });
-});
+])(
+  'take and drop make cursors from the elements as they were read: %s',
+  async (_, collection, taken, dropped) => {
+    const world = await openNumbers();
+    const cursor = (n: number): unknown => [
+      n,
+      expect.objectContaining({ '@ref': expect.anything() }),
+    ];
+    expect(await world.ask({ take: 1, collection })).toMatchObject({ after: cursor(taken) });
+    expect(await world.ask({ drop: 1, collection })).toMatchObject({ before: cursor(dropped) });
+  },
+);
 
-test('the cursors of a page of events are those of its events, mapped or not', async () => {
+test('take and drop make cursors from the events as they were read, also on a mapped page', async () => {
   const world = await openNumbers();
   await world.ask({ update: doc('notes', 1), params: obj({ data: obj({ n: 6 }) }) });
   const events: Query = { paginate: doc('notes', 1), events: true };

@@ -3,7 +3,7 @@ import { Double, type SetValue, type Value } from '../../values/value.ts';
 import { cursorAt, elementsOf, pageOf, readBackwards, readForwards } from '../testing/paging.ts';
 import { documentRef, field, match, SetWorld } from '../testing/set-world.ts';
 
-test('1 and 1.0 of one document are two tuples, and pages of any size show each once', () => {
+test('1 and 1.0 in one document are two tuples, and pages of any size show each of them once', () => {
   const w = new SetWorld();
   const things = w.collection('things');
   const up = match(w.index('up', things, { values: [field('v')] }));
@@ -34,7 +34,7 @@ test('1 and 1.0 of one document are two tuples, and pages of any size show each 
   }
 });
 
-test('distinct over sets of one and of two values keeps what begins with a value that many documents have', () => {
+test('distinct over a union of single values and pairs keeps all pairs with the same first value', () => {
   const w = new SetWorld();
   const things = w.collection('things');
   const short = match(w.index('short', things, { values: [field('v')] }));
@@ -50,7 +50,7 @@ test('distinct over sets of one and of two values keeps what begins with a value
   );
 });
 
-test('sets of one and of two values, read backwards, are members of others and show each tuple once', () => {
+test('a reversed union of single values and pairs can be combined with other sets, and shows each tuple once', () => {
   const w = new SetWorld();
   const things = w.collection('things');
   const indexOf = (name: string, values: readonly string[], reverse = false) =>

@@ -44,7 +44,7 @@ async function walked(w: EngineWorld, target: unknown, size: number, side: 'afte
 }
 const briefly = ({ data: events }: EventsPage) => events.map((each) => [each.action, each.data]);
 
-test('events of a document show what changed: null for what was taken away, whole arrays, nothing for a ttl', async () => {
+test('events of a document show its changes: null for removed members, whole arrays, nothing for a ttl', async () => {
   const w = await world();
   await w.ask(create(ref, { a: 1, b: { object: { c: 1, d: 2 } }, list: [1, 2] }));
   await w.ask(update({ a: null, b: { object: { c: 3 } }, list: [1] }));
@@ -68,7 +68,7 @@ test('events of a document show what changed: null for what was taken away, whol
   expect(await w.ask({ paginate: ref, events: true })).toEqual(page);
 });
 
-test('events of a singleton are those of a set: without updates, without data', async () => {
+test('events of a singleton are add and remove events without data', async () => {
   const w = await world();
   await w.ask(create(ref, { a: 1 }));
   await w.ask(update({ a: 2 }));
@@ -79,7 +79,7 @@ test('events of a singleton are those of a set: without updates, without data', 
   for (const event of events) expect(Object.keys(event)).toEqual(['ts', 'action', 'document']);
 });
 
-test('events of a match: removes before adds, nothing for what stays, nothing between the writes of one query', async () => {
+test('events of a match: removes before adds, nothing for unchanged entries or between the writes of one query', async () => {
   const w = await world();
   await w.ask(create(ref, { tag: 'x', n: 1 }));
   await w.ask(update({ n: 2 }));
@@ -106,7 +106,7 @@ test('events of a match: removes before adds, nothing for what stays, nothing be
   );
 });
 
-test('cursors of events may be times, dates, null, or objects of certain members', async () => {
+test('event cursors can be times, dates, null, or objects with the members of an event', async () => {
   const w = await world();
   const ts: number[] = [];
   for (const n of [1, 2, 3]) {
@@ -145,7 +145,7 @@ test('cursors of events may be times, dates, null, or objects of certain members
   expect(await actionsAfter(one - 1)).toHaveLength(5);
 });
 
-test('an event of a document, as it was read, is a cursor', async () => {
+test('an event that was read can be sent back as a cursor', async () => {
   const w = await world();
   await w.ask(create(ref, { a: 1 }));
   await w.ask(update({ a: 2 }));
@@ -154,7 +154,7 @@ test('an event of a document, as it was read, is a cursor', async () => {
   expect((await pageOf(w, ref, { after })).data).toEqual(all.slice(1));
 });
 
-test('pages of events show the cursor given, as an event, and the next one with what it takes', async () => {
+test('a page of events shows the given cursor as an event, and a complete cursor for the next page', async () => {
   const w = await world();
   const made = await w.answer(create(ref, { tag: 'x', n: 1 }));
   const changed = await w.answer(update({ n: 2 }));
@@ -177,7 +177,7 @@ test('pages of events show the cursor given, as an event, and the next one with 
   expect(briefly((await w.ask(inside)) as EventsPage)).toEqual([['add', [2]]]);
 });
 
-test('a cursor of events beyond the times of events comes back as one that can be sent', async () => {
+test('an event cursor beyond all possible times is shown as a cursor that can be sent back', async () => {
   const w = await world();
   const echoed = async (before: unknown) => {
     const { body } = await w.answer({ paginate: { events: ref }, before });
@@ -197,7 +197,7 @@ test('a cursor of events beyond the times of events comes back as one that can b
   expect(await echoed({ to_integer: '-9223372036854775808' })).toBe('-9223372036854775808');
 });
 
-test('other cursors of events are refused where they stand', async () => {
+test('invalid event cursors are refused with their position', async () => {
   const w = await world();
   const refused = async (after: unknown) => {
     const { code, position } = await w.fault({ paginate: { events: by('x') }, after });
@@ -214,7 +214,7 @@ test('other cursors of events are refused where they stand', async () => {
   expect(await refused(1.5)).toEqual(['invalid argument', ['after']]);
 });
 
-test('events are listed until ts, with their sources when asked', async () => {
+test('paginate lists events up to `ts`, and shows their sources on request', async () => {
   const w = await world();
   const { txnTime } = await w.answer(create(ref, { tag: 'x', n: 1 }));
   await w.ask(update({ n: 2 }));
@@ -232,7 +232,7 @@ test('events are listed until ts, with their sources when asked', async () => {
   });
 });
 
-test('members of an event are selected by all their names', async () => {
+test('members of an event can be selected by each of their names', async () => {
   const w = await world();
   await w.ask(create(ref, { n: 1 }));
   const picked = ['action', 'document', 'instance', 'resource', 'data'].map((name) => ({
@@ -245,7 +245,7 @@ test('members of an event are selected by all their names', async () => {
   expect(row).toMatchObject(['create', shown, shown, shown, { n: 1 }]);
 });
 
-test('sets without history are refused by the reader of events, those of events by themselves', async () => {
+test('events of sets without history are refused, and so are events of events', async () => {
   const w = await world();
   await w.ask(create(ref, { tag: 'x', n: 1 }));
   const filtered = { filter: { lambda: '_', expr: false }, collection: by('x') };
@@ -269,7 +269,7 @@ test('sets without history are refused by the reader of events, those of events 
   });
 });
 
-test('events of what stood in a deleted collection are hidden', async () => {
+test('events of documents in a deleted collection are hidden', async () => {
   const w = await world();
   await w.ask({ create_collection: obj({ name: 'others' }) });
   const source = [coll('notes'), coll('others')];
@@ -281,7 +281,7 @@ test('events of what stood in a deleted collection are hidden', async () => {
   expect((await pageOf(w, { match: { index: 'both' } })).data).toHaveLength(1);
 });
 
-test('insert() takes actions by name or as they are read, now at the latest; what it answers is no update', async () => {
+test('insert() accepts an action as text or from an event and times up to now, and returns create or delete', async () => {
   const w = await world();
   await w.ask(create(ref, { n: 1 }));
   const insert = (action: unknown, ts: unknown, more: Record<string, unknown> = {}) => ({
@@ -329,7 +329,7 @@ test('insert() takes actions by name or as they are read, now at the latest; wha
   expect(await w.ask({ remove: ref, ts: 1, action: 'create' })).toBeNull();
 });
 
-test('a cursor that is echoed has the members of its version, as those that are made have', async () => {
+test('a cursor shown back has the member names of the request’s version', async () => {
   const w = await world();
   await w.ask(create(ref, { tag: 'a', n: 1 }));
   for (const [apiVersion, name, values] of [
@@ -362,27 +362,24 @@ test.each([
     'a document and a set without values',
     { union: [{ events: { documents: coll('notes') } }, { events: ref }] },
   ],
-])(
-  'events of %s that one query has changed are shown once, in pages of any size',
-  async (_, set) => {
-    const w = await world();
-    const both = (write: (each: unknown, n: number) => unknown) => ({
-      do: [write(ref, 1), write(doc('notes', 2), 2)],
-    });
-    await w.ask(both((each, n) => create(each, { tag: 'x', n })));
-    await w.ask(both((each, n) => ({ update: each, params: data({ n: n + 2 }) })));
-    await w.ask(both((each) => ({ delete: each })));
-    await w.ask(both((each, n) => create(each, { tag: 'x', n })));
-    const { data: all } = (await w.ask({ paginate: set })) as EventsPage;
-    expect(all.length).toBeGreaterThan(7);
-    for (const size of [1, 2, 3]) {
-      expect(await walked(w, set, size, 'after')).toEqual(all);
-      expect(await walked(w, set, size, 'before')).toEqual(all);
-    }
-  },
-);
+])('events of %s changed in one query appear once, in pages of any size', async (_, set) => {
+  const w = await world();
+  const both = (write: (each: unknown, n: number) => unknown) => ({
+    do: [write(ref, 1), write(doc('notes', 2), 2)],
+  });
+  await w.ask(both((each, n) => create(each, { tag: 'x', n })));
+  await w.ask(both((each, n) => ({ update: each, params: data({ n: n + 2 }) })));
+  await w.ask(both((each) => ({ delete: each })));
+  await w.ask(both((each, n) => create(each, { tag: 'x', n })));
+  const { data: all } = (await w.ask({ paginate: set })) as EventsPage;
+  expect(all.length).toBeGreaterThan(7);
+  for (const size of [1, 2, 3]) {
+    expect(await walked(w, set, size, 'after')).toEqual(all);
+    expect(await walked(w, set, size, 'before')).toEqual(all);
+  }
+});
 
-test('events of 1 and of 1.0 in one document are two, in pages of any size and in a union', async () => {
+test('1 and 1.0 in one document have separate events, in pages of any size and in a union', async () => {
   const w = await world();
   const numbers = '{"object":{"data":{"object":{"tag":"x","n":[1,1.0,2.0,2]}}}}';
   const query = `{"create":${JSON.stringify(ref)},"params":${numbers}}`;
@@ -398,7 +395,7 @@ test('events of 1 and of 1.0 in one document are two, in pages of any size and i
   }
 });
 
-test('the last event of a history is read as the first one is', async () => {
+test('first and last return the first and the last event of a history', async () => {
   const w = await world();
   await w.ask(create(ref, { tag: 'a', n: 1 }));
   await w.ask(update({ n: 2 }));

@@ -8,7 +8,7 @@ import { harbour } from '../testing/harbour.ts';
 import { cursorAt, pageOf } from '../testing/paging.ts';
 import { documents, field, match, object, SetWorld } from '../testing/set-world.ts';
 
-test('paginate() shows the cursor it was given, and the next one when there is more', () => {
+test('paginate() returns the given cursor, and a cursor for the next page if there is one', () => {
   const { world, boat, lens, plain, desc } = harbour();
   const cases: readonly (readonly [Ref, Partial<PageOptions>, Partial<Page>])[] = [
     [lens, { size: 2 }, { data: [7, 7], after: [12, boat(1)] }],
@@ -69,7 +69,7 @@ test('paginate() shows the cursor it was given, and the next one when there is m
   }
 });
 
-test('paginate() refuses cursors that name what does not exist, and odd event cursors, where they stand', () => {
+test('paginate() refuses cursors with undefined refs and invalid event cursors, and gives their position', () => {
   const { world, lens, boat } = harbour();
   const ghost = new UnresolvedRef('collection', 'ghosts', '');
   const positionOfFault = (set: SetValue | Ref, options: Partial<PageOptions>) => {
@@ -104,7 +104,7 @@ test('paginate() refuses cursors that name what does not exist, and odd event cu
   }
 });
 
-test('a cursor may hold as many bytes as a request', () => {
+test('a cursor may be as large as a request', () => {
   const { world, lens, boat } = harbour();
   // Base64 takes four characters for three bytes. 200 kB are more arguments than a call can have.
   for (const length of [200_000, (LIMITS.requestBytes / 4) * 3]) {
@@ -139,7 +139,7 @@ test('event cursors may be times, dates, objects and null', () => {
   });
 });
 
-test('a cursor of a difference is read as one of its first member, whatever the others cover', () => {
+test('a cursor of a difference has the form of its first set, whatever values the other sets have', () => {
   const world = new SetWorld();
   const things = world.collection('things');
   const pairs = match(world.index('pairs', things, { values: [field('v'), field('ref')] }));

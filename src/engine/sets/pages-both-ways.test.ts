@@ -136,7 +136,7 @@ test.each<readonly [what: string, set: Query, elements: readonly unknown[]]>([
     { reverse: { union: [of('refs', 'ada'), of('pairs', 'ada')] } },
     [...REFS.toReversed(), [50, 'ada'], [30, 'ada'], [10, 'ada']],
   ],
-])('paginate() reads a set both ways: %s', async (_, set, elements) => {
+])('paginate() reads a set in both directions: %s', async (_, set, elements) => {
   const world = await openPosts();
   expect(await readPages(world, set, 'after', {})).toEqual(elements);
   const size = elements.length - 1;
@@ -145,7 +145,7 @@ test.each<readonly [what: string, set: Query, elements: readonly unknown[]]>([
   expect(await readPages(world, set, 'before', before)).toEqual(elements.slice(0, size));
 });
 
-test('events of sets in both directions are those of one set', async () => {
+test('combined sets of opposite directions have the same events as sets of one direction', async () => {
   const world = await openPosts();
   const added = (values: readonly number[]) => values.map((at) => ['add', [at]]);
   const ada = of('oldest', 'ada');

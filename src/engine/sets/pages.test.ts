@@ -65,7 +65,7 @@ const hasEqualTuples = (entries: readonly ModelEntry[]): boolean =>
     entries.some((b) => a !== b && a.id === b.id && compareValues(a.values, b.values) === 0),
   );
 
-test('paginate() gives the entries of a match in order, in pages of any size, both ways', () => {
+test('paginate() gives the entries of a match in order, in pages of any size, in both directions', () => {
   const shapes = fc.record({
     fields: fc.constantFrom<('v' | 'w')[]>([], ['v'], ['v', 'w']),
     reversed: fc.tuple(fc.boolean(), fc.boolean()),
@@ -113,7 +113,7 @@ const withoutNulls = (data: Readonly<Record<string, Value>>): Record<string, Val
       .map(([key, value]) => [key, isArray(value) ? value.filter((each) => each !== null) : value]),
   );
 
-test('paginate() tells the sources of elements, of equal ones all', () => {
+test('paginate() shows the sources of each element, and all sources of equal elements', () => {
   const { world, lens, plain, boat } = harbour();
   const one = match(lens, 'oslo');
   const [first] = pageOf(world, one, { sources: true, size: 1 }).data;
@@ -127,7 +127,7 @@ test('paginate() tells the sources of elements, of equal ones all', () => {
   expect(events).toMatchObject([{ sources: [{ op: 'events', of: boat(1) }] }]);
 });
 
-test('a page of a match is one range with rows of what will be looked at, and a thousandth as much is not read', () => {
+test('a page of a match takes one range request, which fetches rows only for a small page of refs', () => {
   const { world, lens, plain, boats } = harbour();
   for (let id = 100; id < 400; id++) world.put(boats, id, { port: 'oslo', len: id });
   const rangesOf = (set: SetValue, options: Partial<PageOptions> = {}) => {
@@ -162,7 +162,7 @@ test('a page of a match is one range with rows of what will be looked at, and a 
   ]);
 });
 
-test('pages of sets whose entries are filtered stay full', () => {
+test('pages of a set stay full when permissions hide some of its entries', () => {
   const { world, plain, lens, boats, boat } = harbour();
   for (let id = 10; id < 200; id++) world.put(boats, id, { port: 'oslo', len: id });
   const even = (ref: Ref) => ref.id % 2n === 0n;
@@ -180,7 +180,7 @@ test('pages of sets whose entries are filtered stay full', () => {
   expect(elementsOf(world, joined)).toEqual([]);
 });
 
-test('readers of sets that may not be read are denied at their key; parts of sets are left out', () => {
+test('paginate() of an unreadable set is denied; unreadable parts of a set are left out', () => {
   const { world, plain, lens, boat } = harbour();
   const open = match(plain, 'oslo');
   const closed = match(lens, 'oslo');
@@ -214,7 +214,7 @@ test('readers of sets that may not be read are denied at their key; parts of set
   expect(denied({ kind: 'set', op: 'events', of: boat(1) })).toEqual(no);
 });
 
-test('firstRef() and setContains() read one tuple, and compare its whole element', () => {
+test('firstRef() finds the first document of a set; setContains() compares whole elements', () => {
   const { world, plain, lens, boat } = harbour();
   const first = (set: SetValue) =>
     world.read((context) => firstRef(context, set, 'present', undefined, 'get'));

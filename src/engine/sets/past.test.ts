@@ -54,7 +54,7 @@ function historyOf(steps: readonly Step[]) {
 
 const byRef = (a: Ref, b: Ref): number => compareValues(a, b);
 
-test('sets read in the past hold what they held then', () => {
+test('a set read at a past time has the elements that it had then', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.nat(1), (steps, term) => {
       const { world, things, valued, plain, moments } = historyOf(steps);
@@ -109,7 +109,7 @@ const nameOfElement = (element: Value): string => {
   return nameOf({ document: list.at(-1) as Ref, data: list });
 };
 
-test('events of a set, replayed, give the set at every time', () => {
+test('replaying the events of a set gives its elements at every time', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.nat(1), (steps, term) => {
       const { world, things, valued, plain, moments } = historyOf(steps);
@@ -140,7 +140,7 @@ test('events of a set, replayed, give the set at every time', () => {
   );
 });
 
-test('paginate() gives events page by page, both ways, as they are listed', () => {
+test('paginate() gives the same events page by page, in both directions, as on one page', () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 12 }),
@@ -178,7 +178,7 @@ test('paginate() gives events page by page, both ways, as they are listed', () =
   );
 });
 
-test('a read before the retained history is refused, of an index that covers the collection too', () => {
+test('reading a set before its retained history is refused, also through an index of the collection', () => {
   const world = new SetWorld();
   world.now = 1_700_000_000_000_000;
   const things = world.collection('things', { history_days: 0 });
@@ -190,7 +190,7 @@ test('a read before the retained history is refused, of an index that covers the
   }
 });
 
-test('events end at the retained history, and an add at its edge is kept', () => {
+test('events begin with the retained history, including an add exactly at its start', () => {
   const world = new SetWorld();
   const now = 1_700_000_000_000_000;
   const minimum = now - 15 * 60 * 1_000_000;
@@ -218,7 +218,7 @@ test('events end at the retained history, and an add at its edge is kept', () =>
   ]);
 });
 
-test('documents that have expired are in no set, and leave no event', () => {
+test('expired documents are in no set, and expiry makes no event', () => {
   const world = new SetWorld();
   const things = world.collection('things');
   const index = world.index('all', things, { values: [field('v')] });
@@ -239,7 +239,7 @@ test('documents that have expired are in no set, and leave no event', () => {
   expect(elementsOf(world, documents(things))).toEqual([1, 3].map((id) => documentRef(things, id)));
 });
 
-test('events of a join are those of its targets while the source leads there', () => {
+test('a join has the events of a target set only while the source leads to it', () => {
   const world = new SetWorld();
   const follows = world.collection('follows');
   const posts = world.collection('posts');
@@ -261,7 +261,7 @@ test('events of a join are those of its targets while the source leads there', (
   expect(listed).toEqual([['add', 2]]);
 });
 
-test('a value that several documents have is once in the history of what is made of a distinct set', () => {
+test('events of a difference with a distinct set show a value of several documents only once at a time', () => {
   const world = new SetWorld();
   const things = world.collection('things');
   const index = world.index('values', things, { terms: [field('t')], values: [field('v')] });
@@ -282,7 +282,7 @@ test('a value that several documents have is once in the history of what is made
   ]);
 });
 
-test('events of a union are those of all members, each once', () => {
+test('events of a union are the events of all its sets, and equal ones appear once', () => {
   const { world, things, plain } = historyOf([{ kind: 'put', id: 1, t: 1, v: [] }]);
   const sets = [match(plain, 1), documents(things)];
   const events = pageOf(world, { kind: 'set', op: 'union', sets }, { events: true, sources: true });

@@ -57,20 +57,20 @@ function scanOver(count: number) {
   return { readAll, limits, meters };
 }
 
-test('RangeScan reads in batches that grow, and stops at a short one', () => {
+test('RangeScan reads growing batches, and ends at an incomplete one', () => {
   const { readAll, limits, meters } = scanOver(64 + 512 + 100);
   expect(readAll()).toBe(676);
   expect(limits).toEqual([64, 512, 4096]);
   expect(meters.work.scannedEntries).toBe(676);
 });
 
-test('RangeScan counts the partitions of an index once, for its first batch', () => {
+test('RangeScan charges the partitions of an index once, with its first batch', () => {
   const { readAll, meters } = scanOver(100);
   readAll();
   expect(meters.readOps).toBe(8 + 1);
 });
 
-test('RangeScan reads a million entries, and refuses to read on', () => {
+test('RangeScan reads a million entries, and refuses to read more', () => {
   expect(scanOver(LIMITS.scanMax).readAll()).toBe(LIMITS.scanMax);
   expect(() => scanOver(LIMITS.scanMax + 1).readAll()).toThrow(Refusal);
 });

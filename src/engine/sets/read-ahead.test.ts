@@ -48,7 +48,7 @@ const all = (op: 'union' | 'intersection' | 'difference', sets: readonly SetValu
   sets,
 });
 
-test('a union, and a join, of members that run out one after the other ask for all of them at once', () => {
+test('a union or join fetches the next batches of all members together when they run out one after another', () => {
   const even = (n: number, member: number): number =>
     n * MEMBERS + ((member * 7 + n * 3) % MEMBERS);
   const { world, sets, byTerm, terms } = matchesOf(even);
@@ -62,7 +62,7 @@ test('a union, and a join, of members that run out one after the other ask for a
   expect(fetchesOf(world, all('difference', sets), ENTRIES)).toBeLessThanOrEqual(6);
 });
 
-test('members that are read at different speeds are read on when most of a batch is taken', () => {
+test('members that are read at different speeds are fetched ahead when most of their batch has been read', () => {
   const { world, sets } = matchesOf((n, member) => n * (member + 1) * 40 + member);
   expect(fetchesOf(world, all('union', sets), MEMBERS * ENTRIES)).toBeLessThanOrEqual(8);
   const nested = Array.from({ length: 5 }, (_, n) => all('union', sets.slice(n * 8, n * 8 + 8)));
@@ -102,7 +102,7 @@ function askedFor(sizes: readonly number[]): number {
   return asked.size;
 }
 
-test('what is asked for ahead is bounded, and nothing is of which less than half is taken', () => {
+test('fetching ahead is limited in size, and omits members with more than half of their batch left', () => {
   expect(askedFor([64, 100, 128, 130, 1000])).toBe(3);
   // Each of these members would read 80,000 entries.
   expect(askedFor([10_000, ...Array.from({ length: 10 }, () => 10_001)])).toBe(3);

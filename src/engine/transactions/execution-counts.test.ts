@@ -60,7 +60,7 @@ async function opened() {
   return { store, engine };
 }
 
-test('a page of whole documents is executed for the schema, for its entries with their rows, and for its answer', async () => {
+test('a page of whole documents takes three executions: for the schema, the entries with rows, and the answer', async () => {
   const { store } = await opened();
   const engine = createTestEngine({ store, ...alone });
   expect(await executionsOf(engine, byCity('c0'))).toBe(3);
@@ -68,7 +68,7 @@ test('a page of whole documents is executed for the schema, for its entries with
   expect(await executionsOf(engine, byCity('c1'))).toBe(1);
 });
 
-test('a get is executed for the schema, for its row, and for its answer', async () => {
+test('a get takes three executions: for the schema, the row, and the answer', async () => {
   const { store } = await opened();
   const engine = createTestEngine({ store, ...alone });
   expect(await executionsOf(engine, { get: doc('people', 1) })).toBe(3);
@@ -76,7 +76,7 @@ test('a get is executed for the schema, for its row, and for its answer', async 
   expect(await executionsOf(engine, { get: doc('people', 2) })).toBe(1);
 });
 
-test('creates are executed once, however many there are', async () => {
+test('a query that creates documents takes one execution, however many there are', async () => {
   const { engine } = await opened();
   expect(await executionsOf(engine, create(doc('people', 1000), person(1000)))).toBe(1);
   const foreach = {

@@ -43,7 +43,7 @@ async function codes(w: EngineWorld, query: Query, times: number): Promise<reado
 }
 const five = Array.from({ length: 5 }, () => FAILED.code);
 
-test('after five wrong passwords in a minute nothing is compared until the first is a minute old', async () => {
+test('after five wrong passwords in a minute, all attempts are refused until the first is a minute old', async () => {
   const w = await world();
   const first = w.now + 1_000_000;
   expect(await codes(w, login(user, 'wrong'), 5)).toEqual(five);
@@ -60,7 +60,7 @@ test('after five wrong passwords in a minute nothing is compared until the first
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
-test('whoever goes on trying costs the store no look at what was tried before', async () => {
+test('attempts that are refused by the limit do not read the stored attempts', async () => {
   const memory = new SharedMemory();
   await world(memory);
   const store = createMemoryStore(memory);
@@ -76,7 +76,7 @@ test('whoever goes on trying costs the store no look at what was tried before', 
   expect([before > 0, looks - before]).toEqual([true, 0]);
 });
 
-test('fifty in an hour bar for the rest of it, and right ones count for nothing', async () => {
+test('after fifty wrong passwords in an hour, logins are refused until it is over, despite correct ones between', async () => {
   const w = await world();
   const start = w.now;
   for (let i = 0; i < 9; i += 1) {
@@ -93,7 +93,7 @@ test('fifty in an hour bar for the rest of it, and right ones count for nothing'
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
-test('whoever is asked for, there or not, is barred alike, with the same work', async () => {
+test('missing users are blocked like existing ones, with the same answers and number of comparisons', async () => {
   const w = await world();
   const targets: Record<string, Query> = {
     'a wrong password': byMail('1@example.org'),
@@ -123,7 +123,7 @@ test('whoever is asked for, there or not, is barred alike, with the same work', 
   expect(await codeOf(w, login(byMail('2@example.org'), 'p2'))).toBe('ok');
 });
 
-test('an account asked for in other words is barred too, but looks like any other', async () => {
+test('a blocked account is blocked through every index, where the right password looks like a wrong one', async () => {
   const w = await world();
   const [mail, nobody] = ['1@example.org', '9@example.org'];
   for (const each of [mail, nobody]) {
@@ -142,7 +142,7 @@ test('an account asked for in other words is barred too, but looks like any othe
   expect(await codeOf(w, login(byMail(mail, 'also_by_mail'), 'p1'))).toBe('ok');
 });
 
-test('one query tries no more than five, nor do many at the same time', async () => {
+test('one query, or several at the same time, can try at most five passwords', async () => {
   const w = await world();
   const tries = Array.from({ length: 20 }, (_, i) => ({ identify: user, password: `${i}` }));
   const before = w.verifications;
@@ -158,14 +158,14 @@ test('one query tries no more than five, nor do many at the same time', async ()
   expect(w.verifications - before).toBe(10);
 });
 
-test('one password tried in several places of a query is one try', async () => {
+test('the same password tried several times in one query counts as one attempt', async () => {
   const w = await world();
   const same = Array.from({ length: 20 }, () => ({ identify: user, password: 'wrong' }));
   expect(await w.ask(same)).toEqual(same.map(() => false));
   expect(await codes(w, login(user, 'wrong'), 5)).toEqual([...five.slice(1), LIMITED.code]);
 });
 
-test('what was tried is remembered over a reload and in other tabs, where no query sees it', async () => {
+test('failed attempts survive a reload and apply in other tabs, and are stored without names or passwords', async () => {
   const memory = new SharedMemory();
   const w = await world(memory);
   await codes(w, login(user, 'wrong'), 3);
@@ -181,7 +181,7 @@ test('what was tried is remembered over a reload and in other tabs, where no que
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('who sets the clock gets no more tries, in one session or over reloads, and is barred for no longer', async () => {
+test('changing the clock gives neither more attempts nor a longer block, in one session or across reloads', async () => {
   const memory = new SharedMemory();
   let passed = 0;
   const elapsed = () => passed;
@@ -207,7 +207,7 @@ test('who sets the clock gets no more tries, in one session or over reloads, and
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
-test('who has waited and logged in is not barred again by the next start', async () => {
+test('a user who has waited and logged in is not blocked again after a restart', async () => {
   const memory = new SharedMemory();
   let passed = 0;
   const w = await world(memory, { elapsed: () => passed });
@@ -225,7 +225,7 @@ test('who has waited and logged in is not barred again by the next start', async
   expect(await codeOf(other, login(user, 'p1'))).toBe(LIMITED.code);
 });
 
-test('rows about what no limit asks for any more go away', async () => {
+test('stored attempts that no limit needs any more are deleted', async () => {
   const w = await world();
   for (let i = 0; i < 30; i += 1) await w.answer(login(doc('users', 1000 + i), 'x'));
   expect(await rowsOf(w)).toHaveLength(30);
@@ -234,7 +234,7 @@ test('rows about what no limit asks for any more go away', async () => {
   expect((await rowsOf(w)).length).toBeLessThan(40);
 });
 
-test('addresses are counted apart in a minute, and together in an hour', async () => {
+test('failed attempts count per address within a minute, and for all addresses together within an hour', async () => {
   const w = await world();
   const from = async (address: string, password: string) => {
     w.now += 1_000_000;
@@ -250,7 +250,7 @@ test('addresses are counted apart in a minute, and together in an hour', async (
   expect(await from('203.0.113.99', 'p1')).toBe(429);
 });
 
-test('changing a password by the old one is limited as logging in is', async () => {
+test('changing a password with the current one has the same limits as a login', async () => {
   const w = await world();
   const first = { select: ['data', 0], from: { paginate: { credentials: null } } };
   const change = (current: string): Query => ({

@@ -6,7 +6,7 @@ import type { Store } from '../../store/port.ts';
 import { scan } from '../../store/scan.ts';
 import { PublishedKeys } from './published-keys.ts';
 
-test('keys of the addresses that were asked last are in memory, and those of the others in the store', async () => {
+test('provider keys of recently used addresses are kept in memory, and others are read from the store', async () => {
   const store = createMemoryStore();
   let [reads, fetches] = [0, 0];
   const keys = new PublishedKeys({
@@ -36,7 +36,7 @@ test('keys of the addresses that were asked last are in memory, and those of the
   expect([reads, fetches]).toEqual([101, 100]);
 });
 
-test('keys that are too old to be used are removed when others are fetched', async () => {
+test('expired provider keys are removed from the store when others are fetched', async () => {
   const store = createMemoryStore();
   let now = 1;
   const accessTokens = { fetchKeys: async () => '{"keys":[]}', isSigned: async () => true };
@@ -55,7 +55,7 @@ test('keys that are too old to be used are removed when others are fetched', asy
   expect(await stored()).toBe(2);
 });
 
-test('keys that cannot be stored are used all the same', async () => {
+test('provider keys are used even if they cannot be stored', async () => {
   const full: Store = {
     ...createMemoryStore(),
     write: () => Promise.reject(new Refusal('quota_exceeded', 'The disk is full.')),
@@ -65,7 +65,7 @@ test('keys that cannot be stored are used all the same', async () => {
   expect(await keys.haveSigned('token', 'https://example.org')).toBe(true);
 });
 
-test('keys that were fetched while the clock ran ahead are fetched anew', async () => {
+test('provider keys that were fetched while the clock was ahead are fetched again', async () => {
   const store = createMemoryStore();
   let now = 4_000_000_000 * 1_000_000;
   let published = 'old';

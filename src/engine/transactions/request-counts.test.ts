@@ -73,19 +73,19 @@ async function opened() {
   return { engine, requestsOf };
 }
 
-test('a map over 64 documents is one request, and repeated only a look at the head', async () => {
+test('a map over 64 documents takes at most two fetches, and when repeated only one', async () => {
   const { requestsOf } = await opened();
   expect((await requestsOf(eachDocument)).fetches).toBeLessThanOrEqual(2);
   expect(await requestsOf(eachDocument)).toMatchObject({ transactions: 1, fetches: 1 });
 });
 
-test('a let of ten gets is one request', async () => {
+test('a let of ten gets takes one fetch', async () => {
   const { requestsOf } = await opened();
   expect(await requestsOf(tenGets)).toMatchObject({ transactions: 1, fetches: 1 });
   expect(await requestsOf(tenGets)).toMatchObject({ transactions: 1, fetches: 1 });
 });
 
-test('an array of gets, and gets in objects, are one request', async () => {
+test('gets in an array or in an object take one fetch', async () => {
   const { requestsOf } = await opened();
   const gets = range(10).map((n) => ({ get: doc('people', n + 20) }));
   expect((await requestsOf(gets)).fetches).toBe(1);
@@ -95,7 +95,7 @@ test('an array of gets, and gets in objects, are one request', async () => {
   expect((await requestsOf(obj(members))).fetches).toBe(1);
 });
 
-test('alone under a lease, a repeated query asks the store nothing', async () => {
+test('under a lease, a repeated query makes no request to the store', async () => {
   const { store, requests } = countingStore();
   const engine = createTestEngine({ store, lease: { term: () => 1 } });
   await outcome(engine, { create_collection: obj({ name: 'people' }) });
@@ -106,7 +106,7 @@ test('alone under a lease, a repeated query asks the store nothing', async () =>
   expect(requests).toEqual({ transactions: 0, fetches: 0, ranges: 0 });
 });
 
-test('a hundred unique values are looked for in one fetch', async () => {
+test('a hundred unique values are checked with at most two fetches', async () => {
   const { requestsOf } = await opened();
   await requestsOf({
     create_index: obj({
@@ -123,7 +123,7 @@ test('a hundred unique values are looked for in one fetch', async () => {
   expect((await requestsOf(createAll(2000))).fetches).toBeLessThanOrEqual(2);
 });
 
-test('a hundred documents with ids of their own are looked for tokens and passwords at once', async () => {
+test('creating a hundred documents with given ids looks for their tokens and passwords in at most two ranges', async () => {
   const { requestsOf } = await opened();
   const createAll = (from: number): Query => ({
     do: range(100).map((n) => create(doc('people', from + n), { n })),
@@ -132,7 +132,7 @@ test('a hundred documents with ids of their own are looked for tokens and passwo
   expect((await requestsOf(createAll(2000))).ranges).toBeLessThanOrEqual(2);
 });
 
-test('what another engine commits in large groups does not make this one forget everything', async () => {
+test('a large commit of another engine does not clear the cache, and changed rows are read again', async () => {
   const { store, requests } = countingStore();
   const engine = createTestEngine({ store });
   const other = createTestEngine({ store });
@@ -152,7 +152,7 @@ test('what another engine commits in large groups does not make this one forget 
   expect(await outcome(engine, first)).toEqual({ resource: -1 });
 });
 
-test('the first of a queue is looked for behind those that were taken from it', async () => {
+test('reading the first document of a queue does not request the range of deleted ones', async () => {
   const passed: string[] = [];
   let gone = 0;
   const { store } = countingStore(({ by, ...between }) => {

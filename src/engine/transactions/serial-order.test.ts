@@ -91,7 +91,7 @@ const step = fc.record({
 
 const now = (): number => Math.floor((performance.timeOrigin + performance.now()) * 1000);
 
-test('writes of two engines are as if each had been made alone', async () => {
+test('concurrent writes of two engines give the same answers as one after the other, in the order of their times', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

@@ -53,7 +53,7 @@ function heldHashing() {
   return { passwords, begun, release };
 }
 
-test('the time of a write that waited for a hash is that of its commit, not of its arrival', async () => {
+test('a write that waited for a hash gets the time of its commit, not of its arrival', async () => {
   const { passwords, begun, release } = heldHashing();
   const world = await worldOn(undefined, { passwords });
   const slow = query(world, {
@@ -75,7 +75,7 @@ test('the time of a write that waited for a hash is that of its commit, not of i
   expect(await world.ask(asOf(seen))).toBe(1);
 });
 
-test('what was read at a time stays, whatever a clock that is behind says', async () => {
+test('what was read at a time does not change, although the clock of another engine is behind', async () => {
   const behind = await worldOn();
   const ahead = new EngineWorld(behind.store);
   ahead.now = behind.now + 10 * SECOND;
@@ -103,19 +103,22 @@ const readings: readonly (readonly [string, (ts: Micros) => unknown])[] = [
   ['a query that fails', (ts) => ({ do: [asOf(ts), { abort: 'after the read' }] })],
 ];
 
-test.each(readings)('%s at a time is the same after later commits', async (_, reading) => {
-  const behind = await worldOn();
-  const ahead = new EngineWorld(behind.store);
-  ahead.now = behind.now + 10 * SECOND;
-  const ts = ahead.now;
-  const shown = (await ahead.answer(reading(ts))).body;
-  await behind.answer(setTo(2));
-  await behind.answer({ delete: note });
-  for (const id of [2, 3]) await behind.answer(create(doc('notes', id), {}));
-  expect((await ahead.answer(reading(ts))).body).toBe(shown);
-});
+test.each(readings)(
+  '%s at a time gives the same result after later commits',
+  async (_, reading) => {
+    const behind = await worldOn();
+    const ahead = new EngineWorld(behind.store);
+    ahead.now = behind.now + 10 * SECOND;
+    const ts = ahead.now;
+    const shown = (await ahead.answer(reading(ts))).body;
+    await behind.answer(setTo(2));
+    await behind.answer({ delete: note });
+    for (const id of [2, 3]) await behind.answer(create(doc('notes', id), {}));
+    expect((await ahead.answer(reading(ts))).body).toBe(shown);
+  },
+);
 
-test('a read at a time waits for a commit under way whose time is earlier', async () => {
+test('a read at a time waits for an unfinished commit with an earlier time', async () => {
   const memory = createMemoryStore();
   let reach = (): void => undefined;
   let release = (): void => undefined;
@@ -155,7 +158,7 @@ test('a read at a time waits for a commit under way whose time is earlier', asyn
   expect((await query(reader, asOf(ts))).body).toBe('{"resource":2}');
 });
 
-test('reading the past commits at most once, and before the last commit never', async () => {
+test('reading at a time commits at most once, and never for a time before the last commit', async () => {
   const world = await worldOn();
   const heads: Micros[] = [];
   world.engine.onCommit(({ ts, rows }) => {
@@ -170,7 +173,7 @@ test('reading the past commits at most once, and before the last commit never', 
   expect(heads).toEqual([ts]);
 });
 
-test('an answer does not depend on the turn of the clock between its executions', async () => {
+test('all executions of a query use the same time, although the clock advances between them', async () => {
   const world = await worldOn();
   await world.ask({
     create_index: obj({ name: 'all', source: coll('notes'), values: [obj({ field: ['ts'] })] }),
@@ -199,7 +202,7 @@ test.each([
   ['a cursor', { count: { paginate: byN(1), before: [{ var: 'made' }], size: 1 } }, { data: [1] }],
   ['a bound of a range', { count: { range: byN(1), from: [], to: { var: 'made' } } }, 100],
   ['a value looked for', { contains_value: { var: 'made' }, in: byN(1) }, false],
-])('a commit time in %s is one in all executions', async (_, read, found) => {
+])('the commit time in %s is the same in all executions', async (_, read, found) => {
   const world = await worldOn();
   const terms = [obj({ field: ['data', 'n'] })];
   const values = [obj({ field: ['data', 'at'] })];
@@ -223,7 +226,7 @@ test.each([
   expect([status, JSON.parse(body)]).toMatchObject([200, { resource: found }]);
 });
 
-test('X-Last-Seen-Txn moves the time of commits by no more than its limit, however often', async () => {
+test('X-Last-Seen-Txn moves commit times by at most its limit, however often it is sent', async () => {
   const world = await worldOn();
   for (let i = 0; i < 5; i++)
     await query(world, setTo(i), { lastSeenTxn: Number.MAX_SAFE_INTEGER });
@@ -231,7 +234,7 @@ test('X-Last-Seen-Txn moves the time of commits by no more than its limit, howev
   expect(txnTime - world.now).toBeLessThan(61 * SECOND);
 });
 
-test('what is read at Now() stays, too', async () => {
+test('what was read at Now() does not change later', async () => {
   const behind = await worldOn();
   const ahead = new EngineWorld(behind.store);
   ahead.now = behind.now + 10 * SECOND;
@@ -240,7 +243,7 @@ test('what is read at Now() stays, too', async () => {
   expect(await ahead.ask(asOf(txnTime))).toBe(1);
 });
 
-test('a full store answers about the past all the same', async () => {
+test('a full store still answers queries about the past', async () => {
   const memory = createMemoryStore();
   let isFull = false;
   const store: Store = {
@@ -256,7 +259,7 @@ test('a full store answers about the past all the same', async () => {
   expect(await world.ask(asOf(world.now))).toBe(1);
 });
 
-test('an engine whose clock is behind reads at a time that its caller has seen', async () => {
+test('an engine whose clock is behind can read at a time that its caller has already seen', async () => {
   const behind = await worldOn();
   const ahead = new EngineWorld(behind.store);
   ahead.now = behind.now + 10 * SECOND;

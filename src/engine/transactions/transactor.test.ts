@@ -43,7 +43,7 @@ const reading =
   (id: number): TransactionBody<number> =>
   (input) => ({ value: valueAt(input, id) });
 
-test('write() of many at once loses none, each sees those before it, and they share commits', async () => {
+test('concurrent calls of write() lose nothing, see the writes before them, and share commits', async () => {
   const store = createMemoryStore();
   const transactor = transactorOn(store);
   let commits = 0;
@@ -56,7 +56,7 @@ test('write() of many at once loses none, each sees those before it, and they sh
   expect(commits).toBeLessThan(10);
 });
 
-test('write() of two engines on one store loses nothing: a commit between sends it round again', async () => {
+test('write() in two engines on one store loses nothing: after a commit of the other engine it runs again', async () => {
   const store = createMemoryStore();
   const tabs = [transactorOn(store, () => 1), transactorOn(store, () => 1)];
   const all = tabs.flatMap((tab) => Array.from({ length: 200 }, () => tab));
@@ -68,7 +68,7 @@ test('write() of two engines on one store loses nothing: a commit between sends 
   expect(value).toBe(400 + 100);
 });
 
-test('read() of a snapshot that another read has overtaken leaves the cache as it is', async () => {
+test('read() of a snapshot that a later read has overtaken does not change the cache', async () => {
   const memory = createMemoryStore();
   const [tab, other] = [transactorOn(memory), transactorOn(memory)];
   await other.write(adding(1, 1));
@@ -105,7 +105,7 @@ test('read() of a snapshot that another read has overtaken leaves the cache as i
   expect(rows).toBe(1);
 });
 
-test('write() that waits behind another process takes along what came meanwhile', async () => {
+test('write() that waits for another process shares its commit with the writes that arrive later', async () => {
   const memory = createMemoryStore();
   let turn = Promise.resolve();
   const store: Store = {
@@ -131,7 +131,7 @@ test('write() that waits behind another process takes along what came meanwhile'
   expect(commits).toBe(1);
 });
 
-test('write() of many that take long lets others have a turn between their commits', async () => {
+test('many slow calls of write() pause between their commits', async () => {
   let now = 0;
   let pauses = 0;
   const transactor = new Transactor({
@@ -152,7 +152,7 @@ test('write() of many that take long lets others have a turn between their commi
   expect(pauses).toBeGreaterThanOrEqual(9);
 });
 
-test('write() that fails leaves nothing, and the others of its group stay', async () => {
+test('a write() that fails changes nothing, and the other writes of its group are committed', async () => {
   const transactor = transactorOn(createMemoryStore());
   const failing: TransactionBody<number> = (input) => {
     put(input, 1, 99);
@@ -203,7 +203,7 @@ test('write() whose commit the store refuses fails with the reason and changes n
   expect((await transactor.write(adding(1, 1))).value).toBe(2);
 });
 
-test('a query that waits for a hash holds up nobody and runs again with the answer', async () => {
+test('a transaction that waits for a hash delays no other, and runs again with the hash', async () => {
   const transactor = transactorOn(createMemoryStore());
   const order: string[] = [];
   const hashing: TransactionBody<string> = (input) => {
@@ -217,7 +217,7 @@ test('a query that waits for a hash holds up nobody and runs again with the answ
   expect(order).toEqual(['fast', 'hash of secret']);
 });
 
-test('read() under a lease answers from memory, and what another tab said is forgotten', async () => {
+test('read() under a lease answers from the cache, which drops what another tab changes', async () => {
   const store = createMemoryStore();
   let reads = 0;
   const counted: Store = { ...store, read: (body) => (reads++, store.read(body)) };
@@ -231,7 +231,7 @@ test('read() under a lease answers from memory, and what another tab said is for
   expect((await tab.read(reading(1))).value).toBe(6);
 });
 
-test('read() that loses the lease amid a fetch shows one commit, not two', async () => {
+test('read() that loses its lease during a fetch shows one commit, not a mixture of two', async () => {
   const store = createMemoryStore();
   const other = transactorOn(store);
   const both: TransactionBody<string> = (input) => ({
@@ -261,7 +261,7 @@ test('read() that loses the lease amid a fetch shows one commit, not two', async
   expect((await tab.read(both)).value).toBe('2 1');
 });
 
-test('read() under a lease notices what a thread commits before the snapshot is taken', async () => {
+test('read() under a lease sees the commit of a thread just before the snapshot is taken', async () => {
   const store = createMemoryStore();
   let beforeRead = (): Promise<unknown> => Promise.resolve();
   const late: Store = {
@@ -296,7 +296,7 @@ test('read() under a lease notices what a thread commits before the snapshot is 
   expect((await tab.read(both)).value).toBe(`0 5 at ${committed}`);
 });
 
-test('an answer does not depend on what was cached', async () => {
+test('results do not depend on what is cached', async () => {
   const step = fc.record({
     tab: fc.integer({ min: 0, max: 1 }),
     id: fc.integer({ min: 0, max: 3 }),
@@ -319,7 +319,7 @@ test('an answer does not depend on what was cached', async () => {
   );
 });
 
-test('an engine beside another forgets only what the other changed', async () => {
+test('an engine without a lease drops only rows from its cache that the other engine changed', async () => {
   const store = createMemoryStore();
   let asked = 0;
   const counted: Store = {
@@ -356,7 +356,7 @@ const creating =
     return { value: 'made', ts: input.head + 1 };
   };
 
-test('read() of a tab that is alone again sees what a tab has committed that could not tell of it', async () => {
+test('read() under a new lease sees the commit of a tab that sent no notice of it', async () => {
   const store = createMemoryStore();
   let term: number | undefined = 1;
   const [tab, killed] = [transactorOn(store, () => term), transactorOn(store)];
@@ -368,7 +368,7 @@ test('read() of a tab that is alone again sees what a tab has committed that cou
   expect((await tab.read(reading(1))).value).toBe(11);
 });
 
-test('write() assumes absent what is unlikely, and notices when it exists all the same', async () => {
+test('write() can assume that a row is absent, and notices if it exists', async () => {
   const store = createMemoryStore();
   for (const term of [1, undefined]) {
     const [tab, other] = [transactorOn(store, () => term), transactorOn(store)];
@@ -385,7 +385,7 @@ test('write() assumes absent what is unlikely, and notices when it exists all th
   }
 });
 
-test('write() that may not be retried gives way to a commit that came between, and to nothing else', async () => {
+test('write() without retries fails after a commit of another engine, and for no other reason', async () => {
   const store = createMemoryStore();
   const [tab, other] = [transactorOn(store, () => 1), transactorOn(store)];
   await tab.write(adding(1, 1));
@@ -402,7 +402,7 @@ test('write() that may not be retried gives way to a commit that came between, a
   expect((await tab.write(creating(300), { retriesMax: 0 })).value).toBe('taken');
 });
 
-test('a listener that throws does not make a commit happen again', async () => {
+test('an exception in a commit listener does not repeat the commit', async () => {
   const transactor = transactorOn(createMemoryStore());
   const thrown: unknown[] = [];
   const note = (reason: unknown) => void thrown.push(reason);
@@ -416,7 +416,7 @@ test('a listener that throws does not make a commit happen again', async () => {
   process.off('unhandledRejection', note);
 });
 
-test('a group whose commit may have arrived is not tried again; one without room is, job by job', async () => {
+test('writes whose commit may have succeeded are not retried, and the cache is no longer trusted', async () => {
   const store = createMemoryStore();
   let failure: Refusal | undefined;
   const unsure: Store = {
@@ -440,7 +440,7 @@ test('a group whose commit may have arrived is not tried again; one without room
   expect((await transactor.read(reading(1))).value).toBe(4);
 });
 
-test('a member of a split group whose commit may have arrived makes the cache forget', async () => {
+test('if one commit of a split group may have succeeded, the cache is no longer trusted', async () => {
   const store = createMemoryStore();
   const failures: (Refusal | undefined)[] = [];
   const unsure: Store = {
