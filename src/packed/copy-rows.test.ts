@@ -63,7 +63,7 @@ function killedAt(medium: Medium, at: number, isDone: boolean): Medium {
   };
 }
 
-test('copyRows() copies all rows with their entries, and counts them', async () => {
+test('copyRows() copies all rows with their entries, and returns their number', async () => {
   const from = await filled();
   const to = await openPacked(new MediumData(), SMALL);
   const slices: number[] = [];
@@ -76,7 +76,7 @@ test('copyRows() copies all rows with their entries, and counts them', async () 
   expect(await to.verify()).toEqual([]);
 });
 
-test('copyRows() that is killed at any call goes on where it was, and loses and doubles nothing', async () => {
+test('copyRows() interrupted at any call continues there, and neither loses nor duplicates rows', async () => {
   const from = await filled();
   const whole = [await contentsOf(from), await entriesOf(from)];
   let isKilled = true;
@@ -104,7 +104,7 @@ test('copyRows() that is killed at any call goes on where it was, and loses and 
   expect(kills).toBeGreaterThan(100);
 });
 
-test('copyRows() that is killed again and again comes to its end', async () => {
+test('copyRows() interrupted again and again completes in the end', async () => {
   const from = await filled();
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 25 }), { maxLength: 8 }), async (kills) => {
@@ -130,7 +130,7 @@ test('copyRows() copies rows that are larger than a slice', async () => {
   expect((await contentsOf(to)).documents).toEqual(rows);
 });
 
-test('a log begins anew after numbers that were given already', async () => {
+test('a log can start anew after numbers that were already used', async () => {
   const data = new MediumData();
   const former = await openPacked(data, SMALL);
   await put(former, 'documents', [row('a'), row('b')]);

@@ -38,7 +38,7 @@ async function opened(
   return { store, medium };
 }
 
-test('what was flushed is read from memory', async () => {
+test('flushed rows are read from memory, without a request', async () => {
   const { store, medium } = await opened(new MediumData());
   await put(store, 'documents', rows(1000));
   await store.flush();
@@ -48,7 +48,7 @@ test('what was flushed is read from memory', async () => {
   expect(medium.take()).toMatchObject({ reads: 0, ranges: 0 });
 });
 
-test('what was in memory before a merge is after it', async () => {
+test('blocks that are cached before a merge are cached after it', async () => {
   const { store, medium } = await opened(new MediumData());
   for (const round of sequence(4)) {
     await put(store, 'documents', rows(300, `round ${round} `));
@@ -60,7 +60,7 @@ test('what was in memory before a merge is after it', async () => {
   expect(medium.take()).toMatchObject({ reads: 0 });
 });
 
-test('a merge leaves nothing in memory of what queries had not read', async () => {
+test('a merge does not cache blocks that no query has read', async () => {
   const data = new MediumData();
   const filling = await openPacked(data, { ...SMALL_BLOCKS, runsPerLevel: 100 });
   for (const round of sequence(4)) {
@@ -74,7 +74,7 @@ test('a merge leaves nothing in memory of what queries had not read', async () =
   expect(store.memory.blocks).toBeLessThan(300);
 });
 
-test('a page of scattered rows is two transactions, each block read once', async () => {
+test('a page of scattered rows takes two reads, and each block is read once', async () => {
   const data = new MediumData();
   const filling = await openPacked(data, SMALL_BLOCKS);
   await put(filling, 'documents', rows(1000));
@@ -93,7 +93,7 @@ test('a page of scattered rows is two transactions, each block read once', async
   expect(counts.blocks).toBeLessThanOrEqual(70);
 });
 
-test('rows beside each other are one request', async () => {
+test('adjacent rows are read with one request', async () => {
   const data = new MediumData();
   const filling = await openPacked(data, SMALL_BLOCKS);
   await put(filling, 'documents', rows(1000));
@@ -107,7 +107,7 @@ test('rows beside each other are one request', async () => {
   expect(counts.blocks).toBeGreaterThan(10);
 });
 
-test('what is large is asked for in several requests, neighbours together as far as they are small', async () => {
+test('requests are limited in size, and small adjacent rows share one', async () => {
   const data = new MediumData();
   const filling = await openPacked(data);
   const large = 1024 * 1024;
@@ -126,7 +126,7 @@ test('what is large is asked for in several requests, neighbours together as far
 /** The terms of an entry in a unique index. */
 const termed = (i: number): Key => termsPrefix(0, 1, [`name ${fixed(i)}`]);
 
-test('terms that no entry has cost no request', async () => {
+test('looking for absent terms rarely makes a request', async () => {
   const data = new MediumData();
   const filling = await openPacked(data, { ...SMALL_BLOCKS, runsPerLevel: 100 });
   for (const round of sequence(3)) {
@@ -160,7 +160,7 @@ async function filled(count: number): Promise<MediumData> {
   return data;
 }
 
-test('warm() brings all in with few requests, and pages need none', async () => {
+test('warm() loads all blocks with few requests, and later pages need none', async () => {
   const { store, medium } = await opened(await filled(3000));
   medium.take();
   await store.warm({ idle: turn });
@@ -174,7 +174,7 @@ test('warm() brings all in with few requests, and pages need none', async () => 
   expect(medium.take()).toMatchObject({ reads: 0 });
 });
 
-test('warm() ends at a bound of bytes, and evicts nothing', async () => {
+test('warm() stops at its limit of bytes, and evicts no blocks', async () => {
   const data = await filled(3000);
   const bound = await opened(data);
   await bound.store.warm({ idle: turn, bytesMax: 50_000 });
@@ -189,7 +189,7 @@ test('warm() ends at a bound of bytes, and evicts nothing', async () => {
   expect(small.medium.take()).toMatchObject({ reads: 0 });
 });
 
-test('warm() that cannot read all reads what comes first by key and what was written last', async () => {
+test('warm() with a limit loads the first rows by key and the last rows written', async () => {
   const data = new MediumData();
   const filling = await openPacked(data);
   const large = rows(3000, 'v'.repeat(2000));
@@ -209,7 +209,7 @@ test('warm() that cannot read all reads what comes first by key and what was wri
   await store.close();
 });
 
-test('warm() lets a reader go first, and ends when it is stopped', async () => {
+test('warm() waits for readers, and ends when it is stopped', async () => {
   const { store, medium } = await opened(await filled(1000));
   let isStopped = false;
   let warming = Promise.resolve();
@@ -238,7 +238,7 @@ test('warm() of a closed store reads nothing', async () => {
   expect(medium.take()).toMatchObject({ reads: 0 });
 });
 
-test('rows larger than what is kept in memory are read once each, a few at a time', async () => {
+test('rows larger than the cache are read once each, a few at a time', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   const value = 'x'.repeat(3 * 1024 * 1024);
@@ -270,7 +270,7 @@ test('rows larger than what is kept in memory are read once each, a few at a tim
   }
 });
 
-test('runs of rows larger than what is kept in memory are merged', async () => {
+test('runs of rows larger than the cache are merged', async () => {
   const data = new MediumData();
   const limits = { runsPerLevel: 7 };
   const medium = new CountingMedium(createMemoryMedium(data));

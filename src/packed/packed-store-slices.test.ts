@@ -9,7 +9,7 @@ import { openPacked } from './testing/packed-kit.ts';
 const SLICE = 100;
 const PUT_BYTES = 4000;
 
-test('flushes and merges pause after a number of items, and put bounded pieces', async () => {
+test('flushes and merges pause after a number of items, and write blocks in batches of limited size', async () => {
   const data = new MediumData();
   const medium = createMemoryMedium(data);
   let pauses = 0;
@@ -54,7 +54,7 @@ test('flushes and merges pause after a number of items, and put bounded pieces',
   expect(largest).toBeLessThan(PUT_BYTES + 8000);
 });
 
-test('a store that grows puts at most four bytes for each that is live', async () => {
+test('a growing store writes at most four bytes for each byte of live data', async () => {
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const limits = {
@@ -79,7 +79,7 @@ test('a store that grows puts at most four bytes for each that is live', async (
   expect(medium.take().putBytes / live).toBeLessThan(4);
 });
 
-test('who writes without a rest waits a little at each write, and never for a whole merge', async () => {
+test('each of many consecutive writes waits a little, and none waits for a whole merge', async () => {
   const data = new MediumData();
   const limits = {
     memtableBytesMax: 40_000,
@@ -110,7 +110,7 @@ test('who writes without a rest waits a little at each write, and never for a wh
   expect(runs).toBeLessThan(40);
 });
 
-test('a few changes of many rows that came in order do not write all of them anew', async () => {
+test('a few changes to many rows that were written in key order do not rewrite all rows', async () => {
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const limits = { memtableBytesMax: 20_000, tableBytes: 10_000, rowBlockBytes: 1000 };

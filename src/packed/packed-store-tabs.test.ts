@@ -30,7 +30,7 @@ import { verifyEntries } from './verify.ts';
 const rows = (count: number, value = 'v'): Row[] =>
   sequence(count).map((i) => ({ ...row(fixed(i), [`e${fixed(i)}`]), value: value + fixed(i) }));
 
-test('flush() cuts the log, and open() finds all in tables', async () => {
+test('flush() shortens the log, and open() finds all rows in tables', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(500));
@@ -43,7 +43,7 @@ test('flush() cuts the log, and open() finds all in tables', async () => {
   expect(await store.verify()).toEqual([]);
 });
 
-test('open() refuses blocks without a log, rather than to begin anew and sweep them', async () => {
+test('open() refuses blocks without a log instead of deleting them', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(50));
@@ -52,7 +52,7 @@ test('open() refuses blocks without a log, rather than to begin anew and sweep t
   await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
 });
 
-test('open() of a new store goes on when another tab writes and flushes meanwhile', async () => {
+test('open() of a new store succeeds although another tab writes and flushes at the same time', async () => {
   const data = new MediumData();
   const memory = createMemoryMedium(data);
   let reads = 0;
@@ -73,7 +73,7 @@ test('open() of a new store goes on when another tab writes and flushes meanwhil
   expect((await everything(store)).documents).toHaveLength(5);
 });
 
-test('what was appended under another number than its own counts for nobody, and is passed over', async () => {
+test('a record that was appended under a number other than its own is ignored by all tabs', async () => {
   const data = new MediumData();
   // Both tabs assume that they hold the lease, as a tab does after it was frozen.
   const lease = { leaseTerm: () => 1 };
@@ -93,7 +93,7 @@ test('what was appended under another number than its own counts for nobody, and
 });
 
 test.each(['before the transaction', 'in it'])(
-  'a write that writes nothing is answered %s, however fast another tab commits, with what was there when it began',
+  'a write without changes ends (%s) however fast another tab commits, and reads no older data than at its start',
   async (place) => {
     const data = new MediumData();
     const [store, other] = [await openPacked(data), await openPacked(data)];
@@ -120,7 +120,7 @@ test.each(['before the transaction', 'in it'])(
   },
 );
 
-test('blocks have ids of a claim, also when its second append is not answered and another tab came first', async () => {
+test('block ids come from a claim, also if its second append is lost and another tab appends first', async () => {
   const data = new MediumData();
   const other = await openPacked(data);
   const memory = createMemoryMedium(data);
@@ -147,7 +147,7 @@ test('blocks have ids of a claim, also when its second append is not answered an
 });
 
 test.each([1, undefined])(
-  'a read after a commit whose answer was lost shows it, when the tab holds the lease in term %s, too',
+  'a read after a commit with a lost answer shows the commit, also with the lease in term %s',
   async (term) => {
     const data = new MediumData();
     const memory = createMemoryMedium(data);
@@ -181,7 +181,7 @@ test.each([1, undefined])(
   },
 );
 
-test('a read of the log that began before a commit whose answer was lost does not make the tab trust what it knows', async () => {
+test('a read of the log that began before a commit with a lost answer does not make the tab trust its cache', async () => {
   const data = new MediumData();
   const memory = createMemoryMedium(data);
   const gate = { isShut: false, open: (): void => undefined };
@@ -217,7 +217,7 @@ test('a read of the log that began before a commit whose answer was lost does no
   expect(await counterOf(store)).toBe(7);
 });
 
-test('a record without a byte is damaged, and none that does not count', async () => {
+test('an empty log record is damage, and not a record to ignore', async () => {
   const data = new MediumData();
   await increment(await openPacked(data));
   data.log.push({ number: (data.lastNumber += 1), bytes: new Uint8Array() });
@@ -225,7 +225,7 @@ test('a record without a byte is damaged, and none that does not count', async (
   expect((await salvaged(data)).damaged).toEqual([`log record ${data.lastNumber}`]);
 });
 
-test('read() keeps its snapshot while all its tables are merged and swept', async () => {
+test('read() keeps its snapshot while all its tables are merged and deleted', async () => {
   const data = new MediumData();
   const store = await openPacked(data, SMALL, { cacheBytesMax: 0 });
   await put(store, 'documents', rows(60));
@@ -253,7 +253,7 @@ test('read() keeps its snapshot while all its tables are merged and swept', asyn
   expect((await inRange(store, { limit: 1 }))[0]?.row?.value).toBe('round 5 000000');
 });
 
-test('write() runs its body again when a reader beside it has learnt of a commit of another tab', async () => {
+test('write() runs its body again if a concurrent read has found a commit of another tab', async () => {
   const data = new MediumData();
   const [store, other] = [await openPacked(data), await openPacked(data)];
   let runs = 0;
@@ -271,7 +271,7 @@ test('write() runs its body again when a reader beside it has learnt of a commit
   expect((await inRange(store, { limit: 1 }))[0]?.row?.value).toBe('after of the other tab');
 });
 
-test('read() of another tab goes on when its tables are merged away', async () => {
+test('read() in another tab runs again if its tables are merged away', async () => {
   const data = new MediumData();
   const other = await openPacked(data, {}, { cacheBytesMax: 0 });
   const store = await openPacked(data, SMALL);
@@ -295,7 +295,7 @@ test('read() of another tab goes on when its tables are merged away', async () =
   expect(found.rows[9]?.value).toBe(`round 5 ${fixed(9)}`);
 });
 
-test('a merge that another tab was faster at changes nothing', async () => {
+test('a merge that another tab has completed first changes nothing', async () => {
   const data = new MediumData();
   const filling = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
   for (const round of sequence(4)) {
@@ -325,7 +325,7 @@ test('a merge that another tab was faster at changes nothing', async () => {
   expect(await everything(await openPacked(data))).toEqual(expected);
 });
 
-test('a damaged block is an error that names it, for read() and verify(); salvage() brings out the rest', async () => {
+test('read() and verify() name a damaged block, and salvage() returns the other rows', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(2000));
@@ -347,7 +347,7 @@ test('a damaged block is an error that names it, for read() and verify(); salvag
   expect(saved.rows('documents').length).toBeGreaterThan(1000);
 });
 
-test('a missing block or record is an error that names it', async () => {
+test('a missing block or log record causes an error that names it', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(50));
@@ -363,7 +363,7 @@ test('a missing block or record is an error that names it', async () => {
   await expect(openPacked(data)).rejects.toThrow(`log record ${second?.number} (it is missing)`);
 });
 
-test('verify() names a block and a record that are missing, and records that are damaged', async () => {
+test('verify() names missing blocks, missing records and damaged records', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(2000));
@@ -388,7 +388,7 @@ test('verify() names a block and a record that are missing, and records that are
   expect(await store.verify()).toEqual([expect.stringContaining(`log record ${last - 1} (`)]);
 });
 
-test('verify() walks what another tab merges meanwhile, and takes nothing of it for damage', async () => {
+test('verify() follows merges of another tab, and does not report them as damage', async () => {
   const data = new MediumData();
   const store = await openPacked(data, SMALL);
   await put(store, 'documents', rows(60));
@@ -401,7 +401,7 @@ test('verify() walks what another tab merges meanwhile, and takes nothing of it 
   expect(await late.verify()).toEqual([]);
 });
 
-test('verify() is refused when the storage is, and reports no damage then', async () => {
+test('verify() fails if the storage is unavailable, instead of reporting damage', async () => {
   const data = new MediumData();
   const memory = createMemoryMedium(data);
   let isGone = false;
@@ -444,7 +444,7 @@ test('verify() reads large rows a few at a time', async () => {
   expect(largest).toBeLessThan(2_000_000);
 });
 
-test('a flush and a merge that find no room leave none of their blocks', async () => {
+test('a flush or merge that runs out of space leaves none of its blocks', async () => {
   const data = new MediumData();
   const memory = createMemoryMedium(data);
   let room = 0;
@@ -474,7 +474,7 @@ test('a flush and a merge that find no room leave none of their blocks', async (
   expect(await store.verify()).toEqual([]);
 });
 
-test('sweep() deletes no range backwards when other tabs bring in tables meanwhile', async () => {
+test('sweep() deletes no inverted range of ids while other tabs add tables', async () => {
   const data = new MediumData();
   const other = await openPacked(data);
   await put(other, 'documents', rows(5));
@@ -507,7 +507,7 @@ test('sweep() deletes no range backwards when other tabs bring in tables meanwhi
   expect(await store.verify()).toEqual([]);
 });
 
-test('write() whose body has to read blocks gets its turn beside one that need not', async () => {
+test('write() that has to read blocks succeeds on its second run, beside a fast writer', async () => {
   const data = new MediumData();
   const filling = await openPacked(data, SMALL);
   await put(filling, 'documents', rows(60));
@@ -544,7 +544,7 @@ test('write() whose body has to read blocks gets its turn beside one that need n
   expect(await counterOf(fast)).toBeGreaterThan(1);
 });
 
-test('applyAppended() brings what another tab has committed, in its order, and nothing else', async () => {
+test('applyAppended() applies commits of another tab only in their order, and each once', async () => {
   const data = new MediumData();
   const broadcasts: Appended[] = [];
   const store = await openPacked(data, {}, { broadcast: (appended) => broadcasts.push(appended) });
@@ -569,7 +569,7 @@ test('applyAppended() brings what another tab has committed, in its order, and n
   expect(runs).toBe(1);
 });
 
-test('write() beside a tab that is silent, or broadcasts what it writes, does not read the log', async () => {
+test('write() does not read the log while other tabs are silent or broadcast their commits', async () => {
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const store = await openPacked(data, {}, { medium });
@@ -605,7 +605,7 @@ test('a tab that holds the lease broadcasts nothing', async () => {
   expect(broadcasts).toEqual([]);
 });
 
-test('fetch() of several ranges ends at a bound of bytes with all rows of what it found', async () => {
+test('fetch() of several ranges stops at its limit of bytes, and reports which ranges are cut', async () => {
   const data = new MediumData();
   const store = await openPacked(data, SMALL);
   await put(store, 'documents', rows(300, 'x'.repeat(50)));
@@ -626,7 +626,7 @@ test('fetch() of several ranges ends at a bound of bytes with all rows of what i
   }
 });
 
-test('what a flush that was cut off has left goes, even if no session is long enough for a sweep of its own', async () => {
+test('blocks of an interrupted flush are deleted, even if every later session is short', async () => {
   const data = new MediumData();
   const lost = new PackedStore({
     medium: { ...createMemoryMedium(data), trim: () => Promise.reject(new Error('killed')) },

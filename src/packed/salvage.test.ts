@@ -29,7 +29,7 @@ async function changedOften(seed: number): Promise<{ store: PackedStore; data: M
   return { store, data };
 }
 
-test(`salvage() brings out what the store has, from seed ${SEED}`, async () => {
+test(`salvage() returns all rows of an undamaged store, from seed ${SEED}`, async () => {
   for (let seed = SEED; seed < SEED + 8; seed += 1) {
     const { store, data } = await changedOften(seed);
     const { documents, history } = await everything(store);
@@ -58,7 +58,7 @@ const DAMAGES = {
 } satisfies Record<string, (data: MediumData, id: number) => unknown>;
 
 test.each(Object.entries(DAMAGES))(
-  `salvage(), open() and verify() tell of damage to %s, unless all is there, from seed ${SEED}`,
+  `salvage(), and open() or verify(), report damage to %s unless no row is lost, from seed ${SEED}`,
   async (_, damage) => {
     for (let seed = SEED; seed < SEED + 8; seed += 1) {
       const { store, data } = await changedOften(seed);
@@ -83,7 +83,7 @@ test.each(Object.entries(DAMAGES))(
   },
 );
 
-test(`salvage() without a manifest brings out each row once, from seed ${SEED}`, async () => {
+test(`salvage() without a manifest returns each row once, from seed ${SEED}`, async () => {
   for (let seed = SEED; seed < SEED + 8; seed += 1) {
     const { store, data } = await changedOften(seed);
     await store.flush();
@@ -97,7 +97,7 @@ test(`salvage() without a manifest brings out each row once, from seed ${SEED}`,
   }
 });
 
-test('salvage() does not believe a manifest when a later one may be lost', async () => {
+test('salvage() does not trust a manifest if a later one may be lost', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(10, 'old '));
@@ -118,7 +118,7 @@ test('salvage() does not believe a manifest when a later one may be lost', async
   );
 });
 
-test('salvage() does not believe a manifest when a later one ends without its last part', async () => {
+test('salvage() does not trust a manifest if the last part of a later one is missing', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(10, 'old '));
@@ -138,7 +138,7 @@ test('salvage() does not believe a manifest when a later one ends without its la
   expect(saved.rows('documents')).toContainEqual(long);
 });
 
-test('salvage() names the last record once when a part amid it is damaged', async () => {
+test('salvage() names a record with a damaged part only once', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', [{ ...row(fixed(1)), value: 'v'.repeat(2 * PART_BYTES_MAX) }]);
@@ -149,7 +149,7 @@ test('salvage() names the last record once when a part amid it is damaged', asyn
   expect((await salvaged(data)).damaged).toEqual(['log record 2']);
 });
 
-test('salvage() does not put parts of two records together', async () => {
+test('salvage() does not join parts of two records', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   const long = ['a', 'b'].map((of, i): Row => {
@@ -163,7 +163,7 @@ test('salvage() does not put parts of two records together', async () => {
   expect(saved.damaged).toEqual(['log record 3']);
 });
 
-test('salvage() names what is missing between the tables and the log', async () => {
+test('salvage() names a missing record between the tables and the log', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   await put(store, 'documents', rows(10, 'old '));
@@ -177,7 +177,7 @@ test('salvage() names what is missing between the tables and the log', async () 
   expect(saved.rows('documents')).toHaveLength(9);
 });
 
-test('salvage() names blocks that are not there any more', async () => {
+test('salvage() names missing blocks', async () => {
   const data = new MediumData();
   const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
   await put(store, 'documents', rows(50, 'v'));
@@ -189,7 +189,7 @@ test('salvage() names blocks that are not there any more', async () => {
   expect(saved.rows('documents').length).toBeLessThan(50);
 });
 
-test('salvage() names a block of which nothing is left, and does not join it to the next', async () => {
+test('salvage() names an empty block, and does not join it to the next', async () => {
   const data = new MediumData();
   const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
   await put(store, 'documents', rows(50, 'v'));
@@ -201,7 +201,7 @@ test('salvage() names a block of which nothing is left, and does not join it to 
   expect(saved.rows('documents').length).toBeLessThan(50);
 });
 
-test('salvage() leaves out what a later record or block deletes', async () => {
+test('salvage() omits rows that a later record or block deletes', async () => {
   const data = new MediumData();
   const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
   await put(store, 'documents', rows(50, 'v'));
@@ -215,7 +215,7 @@ test('salvage() leaves out what a later record or block deletes', async () => {
   expect(keys).not.toContain(fixed(8));
 });
 
-test('salvage() brings rows out by and by: no batch has more than a few blocks of each run', async () => {
+test('salvage() returns rows in batches of at most a few blocks of each run', async () => {
   const data = new MediumData();
   const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
   for (const round of sequence(3)) {
@@ -228,7 +228,7 @@ test('salvage() brings rows out by and by: no batch has more than a few blocks o
   expect(Math.max(...batches.map((batch) => batch.rows.length))).toBeLessThan(100);
 });
 
-test('salvage() puts a row together whose parts lie beside a damaged one', async () => {
+test('salvage() restores large rows next to a damaged part', async () => {
   const data = new MediumData();
   const store = await openPacked(data, SMALL);
   const long = sequence(3).map((i): Row => ({ ...row(fixed(i)), value: 'x'.repeat(500) }));

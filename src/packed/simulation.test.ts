@@ -11,7 +11,7 @@ import { Simulation } from './testing/simulation/simulation.ts';
 const SEEDS = Number(process.env['BURROW_PACKED_SEEDS'] ?? (process.env['CI'] ? 1000 : 300));
 const FIRST = seedOf('BURROW_SEED');
 
-test(`two tabs lose nothing and see nothing that was not, from seed ${FIRST}`, async () => {
+test(`two tabs lose no write and read only committed states, from seed ${FIRST}`, async () => {
   const all = new Crossings();
   for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
     const crossings = await runSeed(seed);
@@ -20,7 +20,7 @@ test(`two tabs lose nothing and see nothing that was not, from seed ${FIRST}`, a
   expect(all.never).toEqual([]);
 });
 
-test.each(PLANTED_FAULTS)('the simulation finds out that %s', async (fault) => {
+test.each(PLANTED_FAULTS)('the simulation detects a planted fault: %s', async (fault) => {
   expect(await seedThatFinds(fault)).toBeGreaterThan(0);
 });
 

@@ -90,7 +90,7 @@ async function openTabs(): Promise<{ readonly writer: Tab; readonly reader: Tab 
   return { writer, reader };
 }
 
-test('read() after a commit that was broadcast shows it, and asks the medium nothing', async () => {
+test('read() after a broadcast commit shows it without a request to the medium', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   reader.receive();
@@ -102,7 +102,7 @@ test('read() after a commit that was broadcast shows it, and asks the medium not
   expect((await reader.transactions.read(reading)).value).toBe(3);
 });
 
-test('read() of a commit that was not broadcast, or is late, finds it in the log', async () => {
+test('read() finds a commit in the log if its broadcast is missing or late', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   await writer.transactions.write(adding);
@@ -114,7 +114,7 @@ test('read() of a commit that was not broadcast, or is late, finds it in the log
   expect(reader.medium.take().reads).toBe(0);
 });
 
-test('what a stale read returned is not trusted by a tab that holds the lease then', async () => {
+test('a tab that gets the lease does not trust the result of an earlier stale read', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   reader.receive();
@@ -127,7 +127,7 @@ test('what a stale read returned is not trusted by a tab that holds the lease th
   expect((await reader.transactions.write(adding)).value).toBe(4);
 });
 
-test('a damaged message is ignored', async () => {
+test('a damaged broadcast is ignored', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   const { first, parts } = required(reader.received[0]);
@@ -137,7 +137,7 @@ test('a damaged message is ignored', async () => {
   expect((await reader.transactions.read(reading)).value).toBe(2);
 });
 
-test('stale reads show commits that happened, do not go back, and spoil no write', async () => {
+test('stale reads show only real commits, never go back, and do not disturb writes', async () => {
   const step = fc.oneof(
     fc.record({ tab: fc.nat(1), act: fc.constant('write' as const) }),
     fc.record({ tab: fc.nat(1), act: fc.constantFrom('stale' as const, 'read' as const) }),

@@ -28,7 +28,7 @@ const refused = (
   position = '["key"]',
 ): string[] => [`${code} | ${position} | ${description}`];
 
-test('plain types take their own values and nothing else', () => {
+test('plain types accept only values of their type', () => {
   const plain: readonly (readonly [string, Cast<unknown>, Value])[] = [
     ['Integer', casts.integer, 2n ** 60n],
     ['Number', casts.number, new Double(1)],
@@ -48,19 +48,19 @@ test('plain types take their own values and nothing else', () => {
   expect(outcome(casts.integer, 1.5)).toEqual(refused('Integer expected, Double provided.'));
 });
 
-test('scalar takes refs, and neither arrays nor objects', () => {
+test('scalar accepts refs, and refuses arrays and objects', () => {
   expect(outcome(casts.scalar, missing)).toBe(missing);
   expect(outcome(casts.scalar, null)).toBeNull();
   expect(outcome(casts.scalar, [])).toEqual(refused('Scalar expected, Array provided.'));
   expect(outcome(casts.scalar, new Map())).toEqual(refused('Scalar expected, Object provided.'));
 });
 
-test('time takes microseconds', () => {
+test('time accepts an Integer as microseconds, and refuses a date', () => {
   expect(outcome(casts.time, 5)).toEqual(new Time(5000n));
   expect(outcome(casts.time, new DateValue(0))).toEqual(refused('Time expected, Date provided.'));
 });
 
-test('readTime gives microseconds, rounded towards the past', () => {
+test('readTime returns microseconds, rounded towards the past', () => {
   expect(outcome(casts.readTime, new Time(-1n))).toBe(-1);
   expect(outcome(casts.readTime, new Time(1999n))).toBe(1);
   expect(outcome(casts.readTime, 2n ** 62n)).toBe(Number.MAX_SAFE_INTEGER);
@@ -69,13 +69,13 @@ test('readTime gives microseconds, rounded towards the past', () => {
   expect(outcome(casts.readTimeOrDigits, '5s')).toEqual(refused('Time expected, String provided.'));
 });
 
-test('unit takes plurals and blanks around', () => {
+test('unit accepts plurals and surrounding blanks', () => {
   expect(outcome(casts.unit, ' half days ')).toBe('half day');
   expect(outcome(casts.unit, 'dayss')).toEqual(refused('Time Unit expected, String provided.'));
   expect(outcome(casts.unit, 'week')).toEqual(refused('Time Unit expected, String provided.'));
 });
 
-test('refs are told apart by their collection; those to nothing are invalid', () => {
+test('casts to refs check the collection of a ref, and refuse undefined refs', () => {
   expect(outcome(casts.collectionRef, native)).toBe(native);
   expect(outcome(casts.indexRef, collection)).toEqual(
     refused('Index Ref expected, Collection Ref provided.'),
@@ -88,7 +88,7 @@ test('refs are told apart by their collection; those to nothing are invalid', ()
   expect(outcome(casts.term, missing)).toEqual(refused('Any expected, Collection Ref provided.'));
 });
 
-test('native refs are sets, other refs are none', () => {
+test('refs of native collections are accepted as sets, and other refs are not', () => {
   const members = { kind: 'set', op: 'documents', collection: native, native: true };
   expect(outcome(casts.set, native)).toEqual(members);
   expect(outcome(casts.iterable, native)).toEqual(members);
@@ -99,7 +99,7 @@ test('native refs are sets, other refs are none', () => {
   );
 });
 
-test('manyOf() takes one or an array, and reports every faulty element', () => {
+test('manyOf() accepts one value or an array, and reports every invalid element', () => {
   const many = casts.manyOf(casts.string);
   expect(outcome(many, 'a')).toEqual(['a']);
   expect(outcome(many, [])).toEqual([]);

@@ -39,7 +39,7 @@ function needsOf(query: unknown, session: WriteSession = waitingSession()): read
   }
 }
 
-test('evaluate() gathers what the members of arrays and objects need', () => {
+test('evaluate() collects the needs of all members of arrays and objects', () => {
   expect(needsOf([read('a'), [read('b'), { object: { x: read('c'), y: read('d') } }]])).toEqual([
     'a',
     'b',
@@ -48,12 +48,12 @@ test('evaluate() gathers what the members of arrays and objects need', () => {
   ]);
 });
 
-test('evaluate() gathers from bindings and body of a let, and waits where a missing value is used', () => {
+test('evaluate() collects the needs of bindings and body of a let, except where a missing value is used', () => {
   const body = [{ select: 'secret', from: { var: 'x' } }, read('c')];
   expect(needsOf({ let: [{ x: read('a') }, { y: read('b') }], in: body })).toEqual(['a', 'b', 'c']);
 });
 
-test('evaluate() gathers from the elements of map, foreach and filter', () => {
+test('evaluate() collects the needs of all elements of map, foreach and filter', () => {
   const each = (key: string): unknown => ({
     [key]: { lambda: 's', expr: read({ var: 's' }) },
     collection: ['a', 'b', 'c'],
@@ -63,7 +63,7 @@ test('evaluate() gathers from the elements of map, foreach and filter', () => {
   }
 });
 
-test('evaluate() gathers from the elements of reduce beyond a result that is missing', () => {
+test('evaluate() collects the needs of later elements of reduce although an earlier result is missing', () => {
   const expr = [{ var: 'all' }, read({ var: 's' })];
   const query = {
     reduce: { lambda: ['all', 's'], expr },
@@ -73,13 +73,13 @@ test('evaluate() gathers from the elements of reduce beyond a result that is mis
   expect(needsOf(query)).toEqual(['a', 'b', 'c']);
 });
 
-test('evaluate() looks ahead for a bounded number of elements', () => {
+test('evaluate() looks ahead for a limited number of elements', () => {
   const collection = Array.from({ length: 3 * LIMITS.prefetchElements }, (_, index) => `${index}`);
   const query = { map: { lambda: 's', expr: read({ var: 's' }) }, collection };
   expect(needsOf(query)).toHaveLength(LIMITS.prefetchElements + 1);
 });
 
-test('evaluate() looks at few of a thousand elements that wait for the same, and names it once', () => {
+test('evaluate() stops looking ahead early if many elements have the same need, and lists it once', () => {
   const row: Need = { kind: 'row', address: { space: 'documents', key: 'k' as Key } };
   const asked: string[] = [];
   const session = pureSession('4', {
@@ -100,26 +100,26 @@ test('evaluate() looks at few of a thousand elements that wait for the same, and
   }
 });
 
-test('evaluate() gathers from the arguments of one form, last key first', () => {
+test('evaluate() collects the needs of the arguments of a function, last key first', () => {
   expect(needsOf({ select: [read('a')], from: read('b') })).toEqual(['b', 'a']);
 });
 
-test('evaluate() waits at once for a condition', () => {
+test('evaluate() does not collect needs beyond a missing condition', () => {
   expect(
     needsOf(`{"if":${JSON.stringify(read('a'))},"then":1,"else":${JSON.stringify(read('c'))}}`),
   ).toEqual(['a']);
   expect(needsOf({ and: [read('a'), read('b')] })).toEqual(['a']);
 });
 
-test('evaluate() goes on gathering after an item of do that waits', () => {
+test('evaluate() collects the needs of later expressions of a do', () => {
   expect(needsOf({ do: [read('a'), read('b')] })).toEqual(['a', 'b']);
 });
 
-test('evaluate() forgets faults once it waits', () => {
+test('evaluate() drops faults if any value is missing', () => {
   expect(needsOf([{ abort: 'x' }, read('a'), { abort: 'y' }])).toEqual(['a']);
 });
 
-test('evaluate() gives the same answer when all is at hand', () => {
+test('evaluate() returns the result if no value is missing', () => {
   expect(shown([read('a'), read('b')], waitingSession(['a', 'b']))).toBe(
     '[{"secret":"a"},{"secret":"b"}]',
   );
@@ -133,7 +133,7 @@ test('evaluate() reports all faults of arrays and objects', () => {
   ]);
 });
 
-test('evaluate() reports the first fault of a let, a do, a map', () => {
+test('evaluate() reports only the first fault of a let, a do or a map', () => {
   expect(shown({ let: [{ a: { abort: 'a' } }, { b: { abort: 'b' } }], in: 1 })).toEqual([
     'transaction aborted at ["let",0,"a"]',
   ]);
@@ -146,7 +146,7 @@ test('evaluate() reports the first fault of a let, a do, a map', () => {
   ]);
 });
 
-test('evaluate() reports the first faulty argument in the declared order, whichever ran first', () => {
+test('evaluate() reports the first faulty argument in declared order, not in the order of evaluation', () => {
   expect(shown({ contains_field: 1, in: { abort: 'x' } })).toEqual([
     'invalid argument at ["contains_field"]',
   ]);
@@ -155,27 +155,27 @@ test('evaluate() reports the first faulty argument in the declared order, whiche
   ]);
 });
 
-test('evaluate() lets arguments take effect last key first', () => {
+test('evaluate() evaluates arguments last key first', () => {
   let ids = 0;
   const session = pureSession('4', { newId: () => String((ids += 1)) });
   const query = { prepend: [{ new_id: null }], collection: [{ new_id: null }] };
   expect(shown(query, session)).toBe('["2","1"]');
 });
 
-test('evaluate() stops and and or early, and before version 3 does not', () => {
+test('evaluate() ends `and` and `or` early from version 3 on', () => {
   expect(shown({ or: [true, { abort: 'x' }] })).toBe('true');
   expect(shown({ or: [true, { abort: 'x' }] }, pureSession('2.12'))).toEqual([
     'transaction aborted at ["or",1]',
   ]);
 });
 
-test('evaluate() reads default only when it is needed, and before version 3 always', () => {
+test('evaluate() evaluates `default` only if it is needed, from version 3 on', () => {
   const query = { select: 0, from: [7], default: { abort: 'x' } };
   expect(shown(query)).toBe('7');
   expect(shown(query, pureSession('2.12'))).toEqual(['transaction aborted at ["default"]']);
 });
 
-test('evaluate() reads in the time of at, but not in the future', () => {
+test('evaluate() reads at the time of `at`, or in the present if that time is in the future', () => {
   const times: unknown[] = [];
   const session = pureSession('4', {
     exists: (_, time) => {
@@ -192,7 +192,7 @@ test('evaluate() reads in the time of at, but not in the future', () => {
   expect(times).toEqual([past, 'present', 'present', past - 1]);
 });
 
-test('evaluate() refuses what the place of the call does not allow', () => {
+test('evaluate() refuses a write where only reads are allowed', () => {
   const outcome = run({ do: [1, { new_id: null }] }, pureSession(), {
     allows: 'read',
     placeName: 'get requests',
@@ -208,7 +208,7 @@ test('evaluate() refuses what the place of the call does not allow', () => {
   });
 });
 
-test('evaluate() charges forms, applications and folds', () => {
+test('evaluate() charges a step for each function call and each application of a lambda', () => {
   const session = pureSession();
   run({ map: { lambda: 'x', expr: { not: { var: 'x' } } }, collection: [true, false] }, session);
   expect(session.steps).toBe(1 + 2 * 2);
@@ -221,7 +221,7 @@ function callingSession(wire: string): WriteSession {
   return session;
 }
 
-test('call wraps what fails inside, with positions in the body', () => {
+test('call wraps faults of the function body, with positions in the body', () => {
   const session = callingSession('"lambda":["x"],"expr":{"not":{"var":"x"}}');
   expect(run({ call: 'f', arguments: [5] }, session)).toMatchObject({
     faults: [{ code: 'call error', position: [], cause: [{ position: ['expr', 'not'] }] }],
@@ -231,18 +231,18 @@ test('call wraps what fails inside, with positions in the body', () => {
   });
 });
 
-test('call ends at its depth, told as it is', () => {
+test('calls that are nested too deeply end in a stack overflow fault that is not wrapped', () => {
   const session = callingSession('"lambda":"x","expr":{"if":true,"then":{"call":"f"},"else":1}');
   expect(shown({ call: 'f' }, session)).toEqual(['stack overflow at ["expr","then"]']);
 });
 
-test('call of a tall function ends before the stack of JavaScript does', () => {
+test('calls of a deeply nested function end before the JavaScript stack overflows', () => {
   const tall = `${'{"not":'.repeat(400)}{"call":"f"}${'}'.repeat(400)}`;
   const session = callingSession(`"lambda":"x","expr":${tall}`);
   expect(String(shown({ call: 'f' }, session))).toMatch(/^stack overflow at /);
 });
 
-test('applyLambda() keeps the scope a lambda was made in', () => {
+test('applyLambda() uses the variables of the scope in which the lambda was made', () => {
   const query = {
     let: { n: 4 },
     in: { query: { lambda: ['a'], expr: [{ var: 'a' }, { var: 'n' }] } },
@@ -256,7 +256,7 @@ test('applyLambda() keeps the scope a lambda was made in', () => {
   expect(value.captures).toEqual(new Map([['n', 4]]));
 });
 
-test('a lambda renders with its captures frozen, and gives the same when read again', () => {
+test('a lambda is rendered with its captured values, and can be read back', () => {
   const query = {
     let: { n: [1, { object: { '@x': null } }] },
     in: { query: { lambda: ['a'], expr: [{ var: 'a' }, { var: 'n' }] } },

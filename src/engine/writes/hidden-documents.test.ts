@@ -30,7 +30,7 @@ test.each([
   ['reading and writing what is open', { read: isOpen, write: wasOpen, delete: isOpen }, 403],
   ['writing what is open', { write: wasOpen, delete: isOpen }, 403],
   ['only creating', { create: true, create_with_id: true }, 404],
-])('with %s, a hidden document looks like one that is not there', async (_, actions, expected) => {
+])('with %s, a hidden document looks like a missing one', async (_, actions, expected) => {
   const { w, key } = await worldWith(actions);
   for (const write of Object.values(WRITES)) {
     const answers = [];
@@ -43,7 +43,7 @@ test.each([
   }
 });
 
-test('who may read knows what is missing, and where', async () => {
+test('a caller who can read gets an error with position for a missing document', async () => {
   const { w, key } = await worldWith({ read: true });
   const missing = { code: 'instance not found', status: 404 };
   for (const [name, write] of Object.entries(WRITES)) {
@@ -54,7 +54,7 @@ test('who may read knows what is missing, and where', async () => {
   }
 });
 
-test('what was deleted, is of another collection or of the system looks alike too', async () => {
+test('writes to deleted documents, other collections and native documents do not reveal what exists', async () => {
   const { w, key } = await worldWith({ write: wasOpen, delete: isOpen });
   await w.ask({ create_collection: obj({ name: 'other' }) });
   await w.ask(create(doc('other', 1), {}));

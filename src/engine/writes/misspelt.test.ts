@@ -114,7 +114,7 @@ test.each<[string, Query, readonly (string | number)[], string]>([
   ]);
 });
 
-test('an update is checked, too', async () => {
+test('misspelt members are refused in an update too', async () => {
   const w = await world();
   await w.ask(role({}));
   const update = await w.fault({ update: { role: 'r' }, params: obj({ privilages: [] }) });
@@ -129,7 +129,7 @@ test.each<[string, Query]>([
   ['the password that was', signUp({ password: 'secret', current_password: 'x' })],
   ['what is like no member of a token', login({ password: 'secret', device: 'phone' })],
   ['members that answers show', { create_key: obj({ role: 'server', hashed_secret: 'x' }) }],
-])('%s is dropped', async (_, query) => {
+])('ignored without an error: %s', async (_, query) => {
   const w = await world();
   expect((await w.answer(query)).status).toBe(201);
 });
@@ -143,7 +143,7 @@ const sent = (value: unknown): unknown => {
   return obj(Object.fromEntries(members.map(([name, each]) => [name, sent(each)])));
 };
 
-test('what an answer showed can be sent back', async () => {
+test('fields shown in an answer can be sent back', async () => {
   const w = await world();
   const made: readonly Query[] = [
     index({ terms: [obj({ field: ['data', 'a'] })], permissions: obj({ read: 'public' }) }),

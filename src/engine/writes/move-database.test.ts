@@ -14,7 +14,7 @@ async function world(): Promise<EngineWorld> {
   return w;
 }
 
-test('move_database() refuses itself, what is below it, and a name that is taken there', async () => {
+test('move_database() refuses a move into itself or a descendant, or to a name that is already in use', async () => {
   const w = await world();
   await w.ask({ create_database: obj({ name: 'a' }) }, at('b'));
   for (const [from, to] of [
@@ -31,7 +31,7 @@ test('move_database() refuses itself, what is below it, and a name that is taken
   expect(await w.ask({ count: { documents: coll('notes') } }, at('a/inner'))).toBe(1);
 });
 
-test('move_database() wants two databases that are there, and the right to delete', async () => {
+test('move_database() requires two existing databases and the right to delete', async () => {
   const w = await world();
   expect(await w.fault(move(db('nope'), db('b')))).toMatchObject({
     code: 'invalid ref',
@@ -56,7 +56,7 @@ test('move_database() wants two databases that are there, and the right to delet
   });
 });
 
-test('a role that may delete databases moves those of its own database, and none below them', async () => {
+test('a role that can delete databases can move only direct children of its own database', async () => {
   const w = await world();
   await w.ask({
     create_role: obj({
@@ -78,7 +78,7 @@ test('a role that may delete databases moves those of its own database, and none
   expect((await w.answer(move(inner, db('b', db('a'))))).status).toBe(200);
 });
 
-test('what is below a moved database moves along: data, keys, and names that were given up', async () => {
+test('a moved database keeps its data, keys and children, and its old name can be used again', async () => {
   const w = await world();
   const key = await w.document({ create_key: obj({ role: 'admin' }) }, at('a/inner'));
   await w.ask(move(db('a'), db('b')));

@@ -7,7 +7,7 @@ const ref = (kind: string, id: string) => ({
 const rename = (target: unknown, name: string) => ({ update: target, params: obj({ name }) });
 const lambda = (expr: unknown) => ({ query: { lambda: '_', expr } });
 
-test('functions that name things by @ref follow their new names, and keep their versions', async () => {
+test('refs in function bodies follow a rename, without a new version of the function', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   await w.ask({ create_collection: obj({ name: 'others' }) });
@@ -49,7 +49,7 @@ test('functions that name things by @ref follow their new names, and keep their 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('predicates of roles and bindings of indexes follow new names', async () => {
+test('refs in role predicates and index bindings follow a rename', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   await w.ask({ create_collection: obj({ name: 'flags' }) });
@@ -79,7 +79,7 @@ test('predicates of roles and bindings of indexes follow new names', async () =>
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('functions and keys that have a role by its name keep it when it is renamed', async () => {
+test('functions and keys that name their role by text keep it when it is renamed', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const privileges = obj({ resource: coll('notes'), actions: obj({ create: true }) });
@@ -99,7 +99,7 @@ test('functions and keys that have a role by its name keep it when it is renamed
   expect(await w.ask({ select: 'role', from: { get: { function: 'make' } } })).toBe('author');
 });
 
-test('lambdas in the data of any schema object follow new names', async () => {
+test('refs in lambdas in the data of any schema object follow a rename', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   const data = obj({ look: lambda({ exists: { documents: ref('collections', 'notes') } }) });

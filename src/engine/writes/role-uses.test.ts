@@ -30,7 +30,7 @@ test.each([
     'an access provider, on condition',
     { create_access_provider: provider([obj({ role, predicate: body })]) },
   ],
-])('a role that %s has is not deleted; afterwards it is', async (_, creation) => {
+])('a role that is used by %s can be deleted only after it', async (_, creation) => {
   const { w, as } = await world();
   const { ref } = await w.document(creation, as);
   expect(await w.fault({ delete: role }, as)).toMatchObject({
@@ -44,7 +44,7 @@ test.each([
   expect(await w.ask({ exists: role }, as)).toBe(false);
 });
 
-test('a query deletes a role and, after it, whoever has it', async () => {
+test('one query can delete a role together with everything that uses it', async () => {
   const { w, as } = await world();
   await w.ask({ create_function: obj({ name: 'f', body, role }) }, as);
   const { ref } = await w.document({ create_key: obj({ role }) }, as);
@@ -62,7 +62,7 @@ test('a query deletes a role and, after it, whoever has it', async () => {
   expect(await w.ask({ exists: role }, as)).toBe(false);
 });
 
-test('a function that names its role by text has the one that is created in its place', async () => {
+test('a role that a function names by text can be deleted if the query creates a new one of that name', async () => {
   const { w, as } = await world();
   await w.ask({ create_function: obj({ name: 'f', body, role: 'reader' }) }, as);
   const again = { create_role: obj({ name: 'reader' }) };
@@ -70,7 +70,7 @@ test('a function that names its role by text has the one that is created in its 
   expect(await w.ask({ exists: role }, as)).toBe(true);
 });
 
-test('roles of identities, other roles and keys of other databases do not keep a role', async () => {
+test('memberships, other roles and keys of other databases do not prevent the deletion of a role', async () => {
   const { w, as } = await world();
   const membership = obj({ resource: coll('notes') });
   await w.ask({ create_role: obj({ name: 'member', membership }) }, as);
@@ -80,7 +80,7 @@ test('roles of identities, other roles and keys of other databases do not keep a
   expect(await w.ask({ exists: { role: 'reader' } })).toBe(true);
 });
 
-test('a role of a name that was given up has nothing of the former one', async () => {
+test('a new role with the name of a deleted one has none of its rights', async () => {
   const { w, as } = await world();
   const { ref, secret } = await w.document({ create_key: obj({ role }) }, as);
   const key = JSON.parse(JSON.stringify(ref)) as unknown;

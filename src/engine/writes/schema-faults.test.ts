@@ -69,7 +69,7 @@ test.each([
   ['database', { database: 'app' }, { name: 5 }, ['name'], 'invalid type'],
   ['database', { database: 'app' }, { priority: 501 }, ['priority'], 'invalid type'],
   ['database', { database: 'app' }, { protected: 1 }, ['protected'], 'invalid type'],
-])('a %s %j refuses %j', async (_, target, params, field, code) => {
+])('update and replace of a %s %j refuse %j', async (_, target, params, field, code) => {
   const w = await world();
   for (const mode of ['update', 'replace']) {
     const fault = await w.fault({ [mode]: target, params: obj(params) });
@@ -79,7 +79,7 @@ test.each([
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('a name that another of the kind has is refused in update and replace, one of another kind is not', async () => {
+test('update and replace refuse a name that another object of the same kind has, but not one of another kind', async () => {
   const w = await world();
   const taken = { status: 400, code: 'instance already exists', position: [] };
   for (const mode of ['update', 'replace']) {
@@ -96,7 +96,7 @@ test('a name that another of the kind has is refused in update and replace, one 
   }
 });
 
-test('replace keeps what a kind must have, and drops the rest', async () => {
+test('replace keeps the required fields of a schema object, and drops the rest', async () => {
   const w = await world();
   const replaced = async (target: unknown, params: Record<string, unknown> = {}) =>
     Object.keys((await w.ask({ replace: target, params: obj(params) })) as object);
@@ -109,7 +109,7 @@ test('replace keeps what a kind must have, and drops the rest', async () => {
   expect(await replaced({ database: 'app' })).toEqual(['ref', 'ts', 'name', 'global_id']);
 });
 
-test('delete of schema objects frees their names at once, and is final', async () => {
+test('delete frees the name of a schema object at once, and cannot be repeated', async () => {
   const w = await world();
   for (const [target, creation] of [
     [coll('jars'), { create_collection: obj({ name: 'jars' }) }],
@@ -137,7 +137,7 @@ test('delete of schema objects frees their names at once, and is final', async (
   });
 });
 
-test('a fault about a schema object that this query deleted says its name, never its number', async () => {
+test('an error about a schema object deleted in the same query shows its name, not its id', async () => {
   const after = async (deleted: unknown, use: unknown) =>
     (await (await world()).fault({ do: [{ delete: deleted }, use] })).description;
   expect(await after(coll('jars'), { create: coll('jars') })).toBe(
@@ -158,7 +158,7 @@ test('a fault about a schema object that this query deleted says its name, never
   );
 });
 
-test('a fault about a stored ref whose schema object is gone says no name, for the ref renders as nothing', async () => {
+test('an error about a stored ref to a deleted schema object shows no name', async () => {
   const w = await world();
   const kept = {
     collection: coll('jars'),

@@ -15,7 +15,7 @@ async function world(): Promise<EngineWorld> {
   return made;
 }
 
-test('a collection is answered with its members in order, and keeps what it is told', async () => {
+test('create_collection returns the fields in order; replace keeps only given fields', async () => {
   const w = new EngineWorld();
   const made = await w.document({
     create_collection: obj({ name: 'a', data: obj({ x: 1 }), ttl_days: 3, nonsense: 1 }),
@@ -26,7 +26,7 @@ test('a collection is answered with its members in order, and keeps what it is t
   expect(Object.keys(kept)).toEqual(['ref', 'ts', 'name']);
 });
 
-test('names are checked, and taken at once', async () => {
+test('names of collections are validated, and a name is taken at once within a query', async () => {
   const w = await world();
   const named = (name: unknown) => ({ create_collection: obj({ name }) });
   expect(await failuresOf(w, named('a b'))).toEqual([['name', 'invalid characters']]);
@@ -42,7 +42,7 @@ test('names are checked, and taken at once', async () => {
   });
 });
 
-test('a rename moves the name; refs follow', async () => {
+test('a renamed collection is found only by its new name, and refs to it show that name', async () => {
   const w = await world();
   await w.ask(create(doc('pots', 1), { of: coll('jars') }));
   await w.ask({ update: coll('jars'), params: obj({ name: 'cans' }) });
@@ -56,7 +56,7 @@ test('a rename moves the name; refs follow', async () => {
   });
 });
 
-test('a deleted collection takes its own indexes along; a new one of its name starts empty', async () => {
+test('deleting a collection deletes its own indexes, and a new collection of its name is empty', async () => {
   const w = await world();
   await w.ask(index({ name: 'own', source: coll('jars') }));
   await w.ask(index({ name: 'shared', source: [coll('jars'), coll('pots')], active: true }));
@@ -71,7 +71,7 @@ test('a deleted collection takes its own indexes along; a new one of its name st
   expect(await w.ask({ exists: doc('jars', 1) })).toBe(false);
 });
 
-test('what a query deletes is answered with its ref, as it was before', async () => {
+test('delete returns the deleted object with its ref', async () => {
   const w = await world();
   await w.ask(index({ name: 'i', source: [coll('jars'), coll('pots')] }));
   await w.ask({ create_function: obj({ name: 'f', body: lambda('x', 1) }) });
@@ -92,7 +92,7 @@ test('what a query deletes is answered with its ref, as it was before', async ()
   ]);
 });
 
-test('what names something deleted can be changed otherwise, and not name it anew', async () => {
+test('a schema object that names a deleted one can be updated, but cannot name it again', async () => {
   const w = await world();
   const privileges = (names: readonly string[]) =>
     names.map((name) => obj({ resource: coll(name), actions: obj({ read: true }) }));
@@ -120,7 +120,7 @@ test('what names something deleted can be changed otherwise, and not name it ane
   expect(await w.ask(fewer)).toMatchObject({ name: 's' });
 });
 
-test('names are those from before the query, numbers those of now', async () => {
+test('within a query, names refer to the schema before it, and ids to the present schema', async () => {
   const w = new EngineWorld();
   expect(
     await w.ask({
@@ -133,7 +133,7 @@ test('names are those from before the query, numbers those of now', async () => 
   ).toEqual([false, 1]);
 });
 
-test('an index is answered with its members in order, inactive, and is active for the next query', async () => {
+test('create_index returns the fields in order and an inactive index, which the next query can use', async () => {
   const w = await world();
   await w.ask(create(doc('jars', 1), { a: 5 }));
   const made = await w.document(
@@ -161,7 +161,7 @@ test('an index is answered with its members in order, inactive, and is active fo
   expect(await w.page({ paginate: { match: { index: 'a' }, terms: 5 } })).toHaveLength(1);
 });
 
-test('an index has 8 partitions where all documents have the same terms', async () => {
+test('an index whose documents all have the same terms gets 8 partitions', async () => {
   const w = await world();
   const partitions = async (name: string, terms: unknown) => {
     const params = { name, source: coll('jars'), terms };
@@ -175,7 +175,7 @@ test('an index has 8 partitions where all documents have the same terms', async 
   expect(await partitions('both', [obj({ field: ['class'] }), field('data', 'a')])).toBe(1);
 });
 
-test('sources of indexes are checked', async () => {
+test('invalid sources of an index are refused', async () => {
   const w = await world();
   const source = (given: unknown) => failuresOf(w, index({ name: 'i', source: given }));
   expect(await failuresOf(w, index({ name: 'i' }))).toEqual([['source', 'value required']]);
@@ -188,7 +188,7 @@ test('sources of indexes are checked', async () => {
   expect(await source(['_', '_'])).toContainEqual(['source', 'multiple wildcards']);
 });
 
-test('bindings must be pure, take one argument, and be used', async () => {
+test('an index binding must be pure, take one argument, and be used', async () => {
   const w = await world();
   const bound = (body: unknown, terms: unknown = obj({ binding: 'b' })) =>
     failuresOf(
@@ -209,7 +209,7 @@ test('bindings must be pure, take one argument, and be used', async () => {
   ]);
 });
 
-test('terms and values are checked', async () => {
+test('invalid terms and values of an index are refused', async () => {
   const w = await world();
   const term = (given: unknown) =>
     failuresOf(w, index({ name: 'i', source: coll('jars'), terms: [given] }));
@@ -227,7 +227,7 @@ test('terms and values are checked', async () => {
   ]);
 });
 
-test('what an index is made of cannot be changed, the rest can', async () => {
+test('source, values and partitions of an index cannot be changed; other fields can', async () => {
   const w = await world();
   const source = obj({ class: coll('jars') });
   await w.ask(index({ name: 'i', source, values: field('data', 'a'), partitions: 1 }));
@@ -249,7 +249,7 @@ test('what an index is made of cannot be changed, the rest can', async () => {
   ).toMatchObject({ unique: true, active: true, serialized: false });
 });
 
-test('a change of what an index is made of is refused in the words that programs look for', async () => {
+test('a change of the terms or partitions of an index is refused with the description that programs expect', async () => {
   const w = await world();
   await w.ask(index({ name: 'i', source: coll('jars'), partitions: 1 }));
   const description = 'Index sources, terms, values, and partition count may not be updated.';
@@ -266,7 +266,7 @@ test('an index of several partitions cannot become unique', async () => {
   expect(await failuresOf(w, update)).toEqual([['partitions', 'invalid index']]);
 });
 
-test('an index that was made, deleted and made again shows nothing old', async () => {
+test('an index that is deleted and created again has the current entries', async () => {
   const w = await world();
   const made = index({ name: 'i', source: coll('jars'), values: field('data', 'a') });
   await w.ask(made);
@@ -277,7 +277,7 @@ test('an index that was made, deleted and made again shows nothing old', async (
   expect(await w.page({ paginate: { match: { index: 'i' } } })).toEqual([1]);
 });
 
-test('roles are checked', async () => {
+test('invalid roles are refused, and unknown actions are dropped', async () => {
   const w = await world();
   const role = (fields: Record<string, unknown>) =>
     failuresOf(w, { create_role: obj({ name: 'r', ...fields }) });
@@ -310,7 +310,7 @@ test('roles are checked', async () => {
   expect(JSON.stringify(made)).not.toContain('dance');
 });
 
-test('functions need a body; their role must be there', async () => {
+test('a function needs a body, and its role must exist', async () => {
   const w = await world();
   const made = (fields: Record<string, unknown>) => ({
     create_function: obj({ name: 'f', ...fields }),
@@ -325,7 +325,7 @@ test('functions need a body; their role must be there', async () => {
   expect(await w.fault({ call: 'g' })).toMatchObject({ code: 'invalid ref', position: ['call'] });
 });
 
-test('databases have a global id, and containers hold databases only', async () => {
+test('databases have a global id, and a container can contain only databases', async () => {
   const w = await world();
   const made = await w.document({ create_database: obj({ name: 'inner', container: true }) });
   expect(Object.keys(made)).toEqual(['ref', 'ts', 'name', 'global_id', 'container']);
@@ -342,7 +342,7 @@ test('databases have a global id, and containers hold databases only', async () 
   ]);
 });
 
-test('a database that holds data does not become a container', async () => {
+test('a database that contains data cannot become a container', async () => {
   const w = new EngineWorld();
   await w.ask({ create_database: obj({ name: 'inner' }) });
   await w.ask({ create_collection: obj({ name: 'c' }) }, { secret: 'root-secret:inner:admin' });
@@ -351,7 +351,7 @@ test('a database that holds data does not become a container', async () => {
   ).toEqual([['container', 'container candidate contains data']]);
 });
 
-test('access providers belong to databases of their own', async () => {
+test('access providers need a child database, a unique issuer and an https key address', async () => {
   const w = new EngineWorld();
   const made = {
     create_access_provider: obj({ name: 'p', issuer: 'i', jwks_uri: 'https://a.b/c' }),
@@ -372,7 +372,7 @@ test('access providers belong to databases of their own', async () => {
   });
 });
 
-test('move_database() takes a database and its data below another', async () => {
+test('move_database() moves a database and its data into another', async () => {
   const w = new EngineWorld();
   await w.ask({ create_database: obj({ name: 'a' }) });
   await w.ask({ create_database: obj({ name: 'b' }) });
@@ -393,7 +393,7 @@ test('move_database() takes a database and its data below another', async () => 
   ).toMatchObject({ code: 'move database error', position: [] });
 });
 
-test('raising history_days does not bring back what was out of range', async () => {
+test('raising history_days does not make expired history readable again', async () => {
   const w = await world();
   await w.ask(create(doc('jars', 1), { n: 1 }));
   const early = w.now;

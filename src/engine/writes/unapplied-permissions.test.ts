@@ -19,7 +19,7 @@ async function world(): Promise<EngineWorld> {
   return w;
 }
 
-test('a role that names resources for the first time says which permissions it ends', async () => {
+test('create_role returns a notice of the permissions that no longer apply', async () => {
   const w = await world();
   const { status, notices } = await w.answer(role('readers', coll('notes'), coll('users')));
   expect(status).toBe(201);
@@ -28,7 +28,7 @@ test('a role that names resources for the first time says which permissions it e
   ]);
 });
 
-test('an update that names another resource says it, too', async () => {
+test('updating a role with a new resource returns the notice too', async () => {
   const w = await world();
   await w.ask(role('readers', coll('notes')));
   const index = { index: 'users_by_email' };
@@ -43,13 +43,13 @@ test('an update that names another resource says it, too', async () => {
 test.each([
   ['a resource that another role names', [role('first', coll('notes'))], coll('notes')],
   ['a resource without permissions', [{ create_collection: obj({ name: 'bare' }) }], coll('bare')],
-])('a role that names %s says nothing', async (_, before, resource) => {
+])('a role that names %s causes no notice', async (_, before, resource) => {
   const w = await world();
   for (const query of before) await w.ask(query);
   expect(await w.answer(role('second', resource))).not.toHaveProperty('notices');
 });
 
-test('a role that could not be made says nothing', async () => {
+test('a role that is refused causes no notice', async () => {
   const w = await world();
   expect(await w.answer(role('events', coll('notes')))).not.toHaveProperty('notices');
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { coll, obj } from '../testing/engine-world.ts';
 import { on, privilege, world, notes } from '../testing/role-notes.ts';
 
-test('roles are checked when they are written', async () => {
+test('invalid roles are refused when they are written', async () => {
   const w = await world();
   const role = (fields: Record<string, unknown>) => ({
     create_role: obj({ name: 'r', ...fields }),
@@ -60,7 +60,7 @@ interface RoleAnswer {
   readonly privileges: readonly { readonly actions: object }[];
 }
 
-test('a collection is in the membership of 64 roles at most', async () => {
+test('a collection can be in the membership of at most 64 roles', async () => {
   const w = await world();
   const role = (name: string) => obj({ name, membership: [obj({ resource: coll('users') })] });
   const made = Array.from({ length: 64 }, (_, i) => ({ create_role: role(`r${i}`) }));

@@ -7,7 +7,7 @@ async function world(): Promise<EngineWorld> {
   return made;
 }
 
-test('create() takes the id given, or one that grows', async () => {
+test('create() uses the given id, or generates increasing ids', async () => {
   const w = await world();
   const given = await w.document(create(doc('jars', 7), { a: 1 }));
   expect(given.ref['@ref'].id).toBe('7');
@@ -16,7 +16,7 @@ test('create() takes the id given, or one that grows', async () => {
   expect(BigInt(second.ref['@ref'].id)).toBeGreaterThan(BigInt(first.ref['@ref'].id));
 });
 
-test('create() of what is there already fails, after a delete it does not', async () => {
+test('create() fails for an existing document, and succeeds after its deletion', async () => {
   const w = await world();
   await w.ask(create(doc('jars', 1), { a: 1 }));
   expect(await w.fault(create(doc('jars', 1)))).toMatchObject({
@@ -61,7 +61,7 @@ test('create() stores documents, pages and the commit time as plain data', async
   ).toBe(true);
 });
 
-test('refs in params are looked at first, and named with their whole path', async () => {
+test('undefined refs in params are reported with their full path', async () => {
   const w = await world();
   expect(
     await w.fault({ do: [create(coll('jars'), { x: [1, coll('absent')], y: { index: 'none' } })] }),
@@ -75,7 +75,7 @@ test('refs in params are looked at first, and named with their whole path', asyn
   });
 });
 
-test('update() merges at every depth, replace() starts anew', async () => {
+test('update() merges at every depth; replace() discards the old data', async () => {
   const w = await world();
   await w.ask(create(doc('jars', 1), { a: obj({ x: 1, y: [1, 2] }), b: 1 }));
   const params = obj({ data: obj({ a: obj({ y: [3, null] }), b: null, c: obj({ d: null }) }) });
@@ -102,7 +102,7 @@ test('update() without params makes a new version', async () => {
   ]);
 });
 
-test('faults of update(), replace() and delete() stand where the spec puts them', async () => {
+test('errors of update(), replace() and delete() have the positions that the spec requires', async () => {
   const w = await world();
   expect(await w.fault({ update: doc('jars', 1), params: obj({}) })).toMatchObject({
     code: 'instance not found',
@@ -124,7 +124,7 @@ test('faults of update(), replace() and delete() stand where the spec puts them'
   });
 });
 
-test('one query makes one version of a document, whatever it does on the way', async () => {
+test('one query makes one version of a document, however often it writes the document', async () => {
   const w = await world();
   await w.ask({
     create_index: obj({
@@ -149,14 +149,14 @@ test('one query makes one version of a document, whatever it does on the way', a
   expect(await w.events({ match: { index: 'by_n' } })).toEqual([['add', [1]]]);
 });
 
-test('what a query creates and deletes leaves no trace', async () => {
+test('a document that is created and deleted in one query leaves no events', async () => {
   const w = await world();
   await w.ask({ do: [create(doc('jars', 1), { n: 1 }), { delete: doc('jars', 1) }] });
   expect(await w.events(doc('jars', 1))).toEqual([]);
   expect(await w.events({ documents: coll('jars') })).toEqual([]);
 });
 
-test('delete() gives the last version with its own time; the end is an event', async () => {
+test('delete() returns the last version with its own time, and the deletion is an event', async () => {
   const w = await world();
   const made = await w.document(create(doc('jars', 1), { n: 1 }));
   const gone = await w.ask({ delete: doc('jars', 1) });
@@ -169,7 +169,7 @@ test('delete() gives the last version with its own time; the end is an event', a
   ]);
 });
 
-test('a document expires at its ttl, and may be created again', async () => {
+test('a document expires at its ttl, and can be created again', async () => {
   const w = await world();
   const at = new Date(w.now / 1000 + 5000).toISOString();
   await w.ask(create(doc('jars', 1), { n: 1 }, { ttl: { '@ts': at } }));
@@ -183,7 +183,7 @@ test('a document expires at its ttl, and may be created again', async () => {
   });
 });
 
-test('ttl_days of the collection are written into what has no ttl', async () => {
+test('ttl_days of a collection sets the ttl of documents that are created without one', async () => {
   const w = await world();
   await w.ask({ create_collection: obj({ name: 'fresh', ttl_days: 2 }) });
   const before = w.now;
@@ -195,7 +195,7 @@ test('ttl_days of the collection are written into what has no ttl', async () => 
   expect(own.ttl['@ts']).toBe('2999-01-01T00:00:00Z');
 });
 
-test('a ttl from ttl_days ends where Times end', async () => {
+test('a ttl computed from ttl_days stays within the range of Time values', async () => {
   const w = await world();
   const ttl = async (ttl_days: bigint) => {
     const name = `days${ttl_days}`;
@@ -209,7 +209,7 @@ test('a ttl from ttl_days ends where Times end', async () => {
   expect(await ttl(999_999_999n)).toMatch(/^\+2739933-01-03T/);
 });
 
-test('unique indexes count entries added, with the values of this query', async () => {
+test('a unique index compares only added entries, including those of the same query', async () => {
   const w = await world();
   await w.ask({
     create_index: obj({
@@ -233,7 +233,7 @@ test('unique indexes count entries added, with the values of this query', async 
   await w.ask({ do: [create(doc('jars', 7)), create(doc('jars', 8))] });
 });
 
-test('a document that expired does not stand in the way of a unique one', async () => {
+test('an expired document does not block its unique value', async () => {
   const w = await world();
   await w.ask({
     create_index: obj({
@@ -252,7 +252,7 @@ test('a document that expired does not stand in the way of a unique one', async 
   });
 });
 
-test('writes into other databases, and into the past, are refused', async () => {
+test('writes to other databases and at past times are refused', async () => {
   const w = await world();
   await w.ask({ create_database: obj({ name: 'inner' }) });
   const scoped = { collections: { database: 'inner' } };

@@ -3,7 +3,7 @@ import { EngineWorld, coll, obj, type Query } from '../testing/engine-world.ts';
 
 const lambda = (pattern: unknown, expr: unknown): Query => ({ query: { lambda: pattern, expr } });
 
-describe.each(['update', 'replace'])('%s takes back what was read', (verb) => {
+describe.each(['update', 'replace'])('%s accepts fields that were read', (verb) => {
   const on = (resource: unknown, ...actions: readonly string[]) =>
     obj({ resource, actions: obj(Object.fromEntries(actions.map((each) => [each, true]))) });
 
@@ -30,7 +30,7 @@ describe.each(['update', 'replace'])('%s takes back what was read', (verb) => {
   test.each([
     ['role', 'r', ['name', 'privileges', 'membership']],
     ['index', 'i', ['name', 'source']],
-  ])('of the %s %s, which names what was deleted', async (kind, name, names) => {
+  ])('from the %s %s, although it names deleted objects', async (kind, name, names) => {
     const w = await staleWorld();
     const target = { [kind]: name };
     const read = await w.document({ get: target });
@@ -47,7 +47,7 @@ describe.each(['update', 'replace'])('%s takes back what was read', (verb) => {
     }
   });
 
-  test('with what was added to it', async () => {
+  test('with a privilege added to them', async () => {
     const w = await staleWorld();
     const { privileges } = (await w.document({ get: { role: 'r' } })) as unknown as {
       readonly privileges: readonly unknown[];

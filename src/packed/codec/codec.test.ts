@@ -26,7 +26,7 @@ test('checksum() is xxHash32', () => {
   expect(of('Nobody inspects the spammish repetition')).toBe(0xe2293b2f);
 });
 
-test('checksum() does not depend on where in memory the bytes are', () => {
+test('checksum() does not depend on the memory offset of the bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), fc.nat(7), (bytes, offset) => {
       const moved = new Uint8Array(offset + bytes.length + 1);
@@ -36,7 +36,7 @@ test('checksum() does not depend on where in memory the bytes are', () => {
   );
 });
 
-test('number() keeps every safe integer', () => {
+test('number() preserves every safe integer', () => {
   fc.assert(
     fc.property(fc.array(fc.maxSafeNat()), (numbers) => {
       const out = new ByteWriter();
@@ -48,7 +48,7 @@ test('number() keeps every safe integer', () => {
   );
 });
 
-test('readRowBody() returns what writeRowBody() was given', () => {
+test('readRowBody() returns the row given to writeRowBody()', () => {
   fc.assert(
     fc.property(anyRow, (row) => {
       const out = new ByteWriter();
@@ -58,7 +58,7 @@ test('readRowBody() returns what writeRowBody() was given', () => {
   );
 });
 
-test('a block gives back its items, and seek() finds the interval of each', () => {
+test('a block returns its items, and seek() finds the interval of each', () => {
   fc.assert(
     fc.property(anyFamily, fc.nat(), anyItems, (family, newest, items) => {
       const block = blockOf(family, newest, items);
@@ -98,7 +98,7 @@ const anyAlike = fc
   .map(([start, end]) => start + end);
 const anyPlace = fc.record({ key: anyAlike, owner: anyAlike });
 
-test('floor() finds the last item that is not after a place, whatever they have in common', () => {
+test('floor() finds the last item at or before a position, whatever prefix they share', () => {
   const body = fc.option(fc.uint8Array({ maxLength: 200 }), { nil: undefined });
   const selector = ({ key, owner }: ItemKey) => `${key} ${owner}`;
   const someItems = fc.uniqueArray(fc.tuple(anyPlace, body), {
@@ -126,7 +126,7 @@ test('floor() finds the last item that is not after a place, whatever they have 
   );
 });
 
-test('floor() finds an item that ends too late malformed', () => {
+test('floor() throws Malformed for an item that ends beyond its block', () => {
   const bytes = blockBytes(0, 7, [{ key: 'a', owner: '', body: new Uint8Array(9) }]);
   const item = bytes.indexOf(10);
   const changed = bytes.slice(0, -4);
@@ -155,7 +155,7 @@ test('a block, a part or a table index with a changed byte is malformed', () => 
   }
 });
 
-test('a Bloom filter contains what it was made of, and little else', () => {
+test('a Bloom filter contains all its keys, and few others', () => {
   const keys = Array.from({ length: 5000 }, (_, i) => `key ${i}`);
   const bloom = bloomOf(keys.map(bloomHash));
   expect(keys.every((key) => mayContain(bloom, bloomHash(key)))).toBe(true);
@@ -177,7 +177,7 @@ test('a table index finds the block of each key', () => {
   expect(index.mayContain('there')).toBe(true);
 });
 
-test('readManifest() returns what writeManifest() was given', () => {
+test('readManifest() returns the manifest given to writeManifest()', () => {
   fc.assert(
     fc.property(anyManifest, (manifest) => {
       const out = new ByteWriter();
@@ -187,7 +187,7 @@ test('readManifest() returns what writeManifest() was given', () => {
   );
 });
 
-test('readRecord() returns what recordBytes() was given, whole or in parts', () => {
+test('readRecord() returns the record given to recordBytes(), whole or in parts', () => {
   fc.assert(
     fc.property(anyRecord, (record) => {
       const bytes = recordBytes(record);
@@ -203,7 +203,7 @@ test('readRecord() returns what recordBytes() was given, whole or in parts', () 
   expect(joinBytes(partsOf(large).map((part) => readPart(part).piece))).toEqual(large);
 });
 
-test('stored bytes are these', () => {
+test('the stored bytes of a record, a block and a hash stay the same', () => {
   const record = recordBytes({
     kind: 'commit',
     changes: [

@@ -31,26 +31,26 @@ test('map and foreach refuse sets', () => {
   ]);
 });
 
-test('take moves after to the first element dropped', () => {
+test('take sets `after` to the first element dropped', () => {
   expect(onPage({ take: 2, collection: page })).toMatchObject({ data: [1, 2], after: [3] });
   expect(onPage({ take: 0, collection: page })).toMatchObject({ data: [], after: [1] });
   expect(onPage({ take: 3, collection: page })).toEqual(PAGE);
   expect(onPage({ take: -1, collection: page })).toMatchObject({ data: [], after: [0] });
 });
 
-test('drop moves before to the first element kept', () => {
+test('drop sets `before` to the first element kept', () => {
   expect(onPage({ drop: 1, collection: page })).toMatchObject({ data: [2, 3], before: [2] });
   expect(onPage({ drop: 5, collection: page })).toMatchObject({ data: [], before: [9] });
   expect(onPage({ drop: -1, collection: page })).toEqual(PAGE);
 });
 
-test('take after filter uses the cursors of what is left', () => {
+test('take after filter uses the cursors of the remaining elements', () => {
   const odd = { lambda: 'x', expr: { not: { equals: [{ var: 'x' }, 2] } } };
   const filtered = { filter: odd, collection: page };
   expect(onPage({ take: 1, collection: filtered })).toMatchObject({ data: [1], after: [3] });
 });
 
-test('cursors of a page that came of another are made once, however often they are asked for', () => {
+test('the cursors of a derived page are computed only once', () => {
   let times = 0;
   const cursors = () => {
     times += 1;
@@ -63,7 +63,7 @@ test('cursors of a page that came of another are made once, however often they a
   expect(times).toBe(1);
 });
 
-test('filter reports every element without a Boolean, below the form', () => {
+test('filter reports every element whose result is not a Boolean, with its index', () => {
   const lambda = { lambda: 'x', expr: { var: 'x' } };
   expect(shown({ filter: lambda, collection: [1, true, null] })).toEqual([
     'invalid argument at [0]',
@@ -71,7 +71,7 @@ test('filter reports every element without a Boolean, below the form', () => {
   ]);
 });
 
-test('filter of a set is a set; its lambda may read and not call', () => {
+test('filter of a set gives a set, and its lambda can read but not call functions', () => {
   const collection = { documents: { keys: null } };
   const lambda = { lambda: 'x', expr: { exists: { var: 'x' } } };
   expect(shown({ filter: lambda, collection })).toContain('"filter":{"api_version":"4","lambda"');
@@ -80,13 +80,13 @@ test('filter of a set is a set; its lambda may read and not call', () => {
   ]);
 });
 
-test('append and prepend take one element or several, and only arrays', () => {
+test('append and prepend accept one element or several, and only an array as collection', () => {
   expect(shown({ append: 1, collection: [0] })).toBe('[0,1]');
   expect(shown({ prepend: [[1]], collection: [0] })).toBe('[[1],0]');
   expect(run({ append: 1, collection: page }, pages)).toHaveProperty('faults');
 });
 
-test('take and drop take any Integer', () => {
+test('take and drop accept any Integer', () => {
   expect(shown('{"take":9223372036854775807,"collection":[1]}')).toBe('[1]');
   expect(shown('{"drop":9223372036854775807,"collection":[1]}')).toBe('[]');
 });

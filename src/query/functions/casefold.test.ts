@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { run, shown } from '../testing/pure-session.ts';
 import { casefold } from './casefold.ts';
 
-test('casefold() folds in full', () => {
+test('casefold() applies full Unicode case folding', () => {
   const cases = {
     'Straße ẞ': 'strasse ss',
     ΣΊΣΥΦΟΣ: 'σίσυφοσ',
@@ -21,7 +21,7 @@ test('casefold() folds in full', () => {
   for (const [text, expected] of Object.entries(cases)) expect(casefold(text)).toBe(expected);
 });
 
-test('casefold() folds what is folded to itself, and all cases alike', () => {
+test('casefold() is idempotent, and does not depend on normalization', () => {
   const texts = fc.string({ unit: 'grapheme', maxLength: 8 });
   fc.assert(
     fc.property(texts, (text) => {
@@ -41,7 +41,7 @@ test('casefold() agrees with Unicode on which characters change', () => {
   expect(wrong).toEqual([]);
 });
 
-test('casefold gives one value for one, else an array', () => {
+test('casefold returns one value for one argument, else an array', () => {
   expect(shown({ casefold: 'ABC' })).toBe('"abc"');
   expect(shown({ casefold: ['ABC'] })).toBe('"abc"');
   expect(shown({ casefold: [null] })).toBe('null');
@@ -55,7 +55,7 @@ test('casefold gives one value for one, else an array', () => {
   ]);
 });
 
-test('casefold only normalises with the other normalizers', () => {
+test('casefold with another normalizer only normalizes', () => {
   const text = 'ﬁÉ';
   const by = (normalizer: string) => run({ casefold: text, normalizer });
   expect(by('NFKCCaseFold')).toEqual({ value: 'fié' });

@@ -6,7 +6,7 @@ import { shown } from '../testing/pure-session.ts';
 const ARGUMENT = 'invalid argument at ';
 const object = { object: { a: 1 } };
 
-test('to_string writes scalars', () => {
+test('to_string converts scalars, and refuses other values', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['12', '12'],
     ['-9223372036854775808', '-9223372036854775808'],
@@ -27,7 +27,7 @@ test('to_string writes scalars', () => {
   }
 });
 
-test('to_number reads numbers as Java does in English', () => {
+test('to_number parses text like NumberFormat of Java in English', () => {
   // Text, number: printed by NumberFormat of Java 17.
   const cases: readonly (readonly [string, string])[] = [
     ['1,250', '1250'],
@@ -77,7 +77,7 @@ test('to_number reads numbers as Java does in English', () => {
   }
 });
 
-test('to_number leaves numbers as they are, and refuses the rest', () => {
+test('to_number returns numbers unchanged, and refuses other types', () => {
   expect(shown('{"to_number":1.0}')).toBe('1.0');
   expect(shown('{"to_number":9223372036854775807}')).toBe('9223372036854775807');
   for (const value of [null, true, object, [1], { time: 'now' }]) {
@@ -85,7 +85,7 @@ test('to_number leaves numbers as they are, and refuses the rest', () => {
   }
 });
 
-test('to_number reads back what to_string wrote', () => {
+test('to_number reads back the output of to_string', () => {
   const doubles = fc.double({ noNaN: true }).filter((value) => !Number.isInteger(value));
   fc.assert(
     fc.property(doubles, (value) => {
@@ -101,7 +101,7 @@ test('to_number reads back what to_string wrote', () => {
   );
 });
 
-test('to_double and to_integer make numbers of that type', () => {
+test('to_double and to_integer return numbers of their type', () => {
   expect(shown({ to_double: 2 })).toBe('2.0');
   expect(shown({ to_double: '1,000' })).toBe('1000.0');
   expect(shown({ to_double: 0.5 })).toBe('0.5');
@@ -115,7 +115,7 @@ test('to_double and to_integer make numbers of that type', () => {
   }
 });
 
-test('to_time and to_date convert between each other', () => {
+test('to_time and to_date convert times, dates, numbers and text', () => {
   expect(shown({ to_time: { date: '2024-05-05' } })).toBe('{"@ts":"2024-05-05T00:00:00Z"}');
   expect(shown({ to_time: 1500 })).toBe('{"@ts":"1970-01-01T00:00:01.500Z"}');
   expect(shown({ to_time: '2024-05-05T01:00:00+01:00' })).toBe('{"@ts":"2024-05-05T00:00:00Z"}');

@@ -7,7 +7,7 @@ const setOf = (...elements: readonly Value[]): ReturnType<typeof pureSession> =>
   pureSession('4', { elements: () => elements, exists: () => elements.length > 0 });
 const set = { documents: { keys: null } };
 
-test('sum stays an Integer until the first Double, and wraps', () => {
+test('sum stays an Integer until the first Double, and wraps at 64 bits', () => {
   expect(shown({ sum: [1, 2] })).toBe('3');
   expect(shown('{"sum":[1,2.0,3]}')).toBe('6.0');
   expect(shown('{"sum":[9223372036854775807,1]}')).toBe('-9223372036854775808');
@@ -19,13 +19,13 @@ test('mean is always a Double', () => {
   expect(shown({ mean: [1, 3] })).toBe('2.0');
 });
 
-test('any and all look at every element', () => {
+test('any and all evaluate every element', () => {
   expect(shown({ any: [] })).toBe('false');
   expect(shown({ all: [] })).toBe('true');
   expect(shown({ all: [false, 1] })).toEqual(['invalid argument at ["all"]']);
 });
 
-test('max and min give the last of equal candidates', () => {
+test('max and min return the last of equal elements', () => {
   expect(shown('{"max":[1,1.0]}')).toBe('1.0');
   expect(shown('{"min":[1.0,1]}')).toBe('1');
   expect(shown({ max: [[]] })).toEqual(['invalid argument at ["max"]']);
@@ -33,7 +33,7 @@ test('max and min give the last of equal candidates', () => {
   expect(shown({ min: [{ collection: 'nowhere' }, 1] })).toEqual(['invalid ref at ["min"]']);
 });
 
-test('max and min report each undefined ref', () => {
+test('max and min report every undefined ref, up to the limit of faults', () => {
   const undefinedRefs = [3, { collection: 'a' }, 1, { collection: 'b' }, { reverse: set }];
   for (const key of ['max', 'min'])
     expect(run({ [key]: undefinedRefs })).toMatchObject({
@@ -47,12 +47,12 @@ test('max and min report each undefined ref', () => {
   expect(run({ max: many })).toMatchObject({ faults: { length: LIMITS.faults } });
 });
 
-test('sets that have no place in the order are refused', () => {
+test('comparisons refuse sets that have no place in the order', () => {
   expect(shown({ max: [{ reverse: set }, 1] })).toEqual(['invalid argument at ["max"]']);
   expect(shown({ lt: [1, { singleton: { keys: null } }] })).toEqual(['invalid argument at ["lt"]']);
 });
 
-test('folds read sets', () => {
+test('folds accept sets', () => {
   const session = setOf(3, 1, 2);
   expect(shown([{ count: set }, { sum: set }, { max: set }, { first: set }], session)).toBe(
     '[3,6,3,3]',
@@ -62,14 +62,14 @@ test('folds read sets', () => {
   expect(shown({ mean: set }, setOf())).toEqual(['invalid argument at ["mean"]']);
 });
 
-test('last reads the set backwards', () => {
+test('last reads a set backwards', () => {
   const session = pureSession('4', {
     elements: (read) => ['op' in read ? read.op : 'ref'],
   });
   expect(shown({ last: set }, session)).toBe('"reverse"');
 });
 
-test('folds of a page are pages of the result', () => {
+test('a fold of a page returns a page with the result', () => {
   const session = pureSession('4', {
     paginate: () => ({ kind: 'page', before: [0], after: [9], data: [1, 2], cursors: undefined }),
   });
@@ -81,7 +81,7 @@ test('folds of a page are pages of the result', () => {
   );
 });
 
-test('reduce wants a lambda of two', () => {
+test('reduce requires a lambda that accepts two arguments', () => {
   const reduce = { lambda: ['a', 'b', 'c'], expr: 1 };
   expect(shown({ reduce, initial: 0, collection: [1] })).toEqual([
     'invalid argument at ["reduce","lambda"]',
@@ -91,7 +91,7 @@ test('reduce wants a lambda of two', () => {
   );
 });
 
-test('distinct keeps what equals by value and type, the first of each', () => {
+test('distinct keeps the first of all elements that are equal in value and type', () => {
   const query =
     '{"distinct":[1,1.0,[1],[1.0],[1],{"object":{"a":1,"b":2}},{"object":{"b":2,"a":1}},null,null]}';
   expect(shown(query)).toBe('[1,1.0,[1],[1.0],{"a":1,"b":2},null]');
@@ -99,7 +99,7 @@ test('distinct keeps what equals by value and type, the first of each', () => {
   expect(run({ count: { distinct: many } })).toEqual({ value: 20_000 });
 });
 
-test('distinct and reverse of sets are sets', () => {
+test('distinct and reverse of a set give a set', () => {
   expect(shown({ reverse: { distinct: { keys: null } } })).toBe(
     '{"@set":{"reverse":{"@set":{"distinct":{"@ref":{"id":"keys"}}}}}}',
   );
