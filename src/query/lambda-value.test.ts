@@ -45,7 +45,7 @@ const { value: writable } = fc.letrec<{ readonly value: Value }>((tie) => ({
   ),
 }));
 
-test('wire holds captures so that the lambda read from it gives them again', () => {
+test('wire contains the captured values, and the lambda read from it returns them', () => {
   const made = parseQuery(
     '{"let":{"held":1},"in":{"query":{"lambda":"_","expr":{"var":"held"}}}}',
     '4',
@@ -64,7 +64,7 @@ test('wire holds captures so that the lambda read from it gives them again', () 
   );
 });
 
-test('wire of a lambda read from text is that text', () => {
+test('wire of a lambda that was read from text is the same text', () => {
   const wire = '"lambda":["a","_"],"expr":[{"var":"a"},1.0,{"@ts":"2020-01-01T00:00:00Z"}]';
   const lambda = parseLambda(wire, '4');
   expect(lambda.wire).toBe(wire);
@@ -107,11 +107,11 @@ test.each([
     { object: { '@obj': { let: [{ object: { x: 1 } }], in: 2, '@x': 1 } } },
   ],
   [{ quote: { let: [{ x: 1 }], in: 2 } }, { quote: { let: [{ x: 1 }], in: 2 } }],
-])('the text of a lambda writes %j with one object of bindings', (written, read) => {
+])('the text of a lambda writes the bindings of %j as one object', (written, read) => {
   expect(JSON.stringify(bodyOf(written))).toBe(JSON.stringify(read));
 });
 
-test('effectOf() tells all that a lambda may do', () => {
+test('effectOf() is the strongest effect that a lambda can have', () => {
   expect(effectOf(parseLambda('"lambda":"x","expr":[{"var":"x"}]', '4'))).toBe('pure');
   expect(effectOf(parseLambda('"lambda":"x","expr":{"get":{"var":"x"}}', '4'))).toBe('read');
   expect(effectOf(parseLambda('"lambda":"x","expr":{"call":{"var":"x"}}', '4'))).toBe('write');

@@ -7,7 +7,7 @@ const parcels = {
   '@ref': { id: 'parcels', collection: { '@ref': { id: 'collections' } } },
 } as const;
 
-test('literals that are known at once come back as they are', () => {
+test('literals of times, dates, bytes and UUIDs are returned unchanged', () => {
   for (const literal of [
     '{"@ts":"2020-01-01T00:00:00Z"}',
     '{"@date":"2020-01-01"}',
@@ -18,7 +18,7 @@ test('literals that are known at once come back as they are', () => {
   }
 });
 
-test('faulty literals are invalid expressions at the escape', () => {
+test('an invalid literal is an invalid expression at its position', () => {
   for (const literal of [
     { '@ts': '2020-01-01' },
     { '@ts': 5 },
@@ -35,7 +35,7 @@ test('faulty literals are invalid expressions at the escape', () => {
   }
 });
 
-test('faults inside @ref stand at its members, class for either name of the collection', () => {
+test('faults inside @ref have the position of the member, with `class` for both names of the collection', () => {
   expect(shown({ '@ref': { id: 'abc', collection: parcels } })).toEqual([
     'invalid expression at ["id"]',
   ]);
@@ -50,14 +50,14 @@ test('faults inside @ref stand at its members, class for either name of the coll
   ]);
 });
 
-test('refs whose names nobody knows render as given', () => {
+test('undefined refs are rendered as given', () => {
   const index = '{"@ref":{"id":"by_x","collection":{"@ref":{"id":"indexes"}}}}';
   expect(shown(index)).toBe(index);
   const document = { '@ref': { id: 12, collection: parcels } };
   expect(shown(document)).toBe(`{"@ref":{"id":"12","collection":${JSON.stringify(parcels)}}}`);
 });
 
-test('legacy paths are refs', () => {
+test('legacy paths are read as refs', () => {
   expect(shown({ '@ref': 'classes/parcels' })).toBe(JSON.stringify(parcels));
   expect(shown({ '@ref': 'collections' })).toBe('{"@ref":{"id":"collections"}}');
   expect(shown({ '@ref': 'keys/7' })).toBe(
@@ -66,7 +66,7 @@ test('legacy paths are refs', () => {
   expect(shown({ '@ref': 'indexes/by_x/1' })).toEqual(['invalid expression at []']);
 });
 
-test('self means what the session says, or nothing', () => {
+test('self stands for the ref that the session gives, or is refused', () => {
   const self = { '@ref': { id: 'self', collection: { '@ref': { id: 'tokens' } } } };
   expect(shown(self)).toEqual(['invalid expression at []']);
   const token = new Ref(0, NATIVE.tokens, 5n);
@@ -76,7 +76,7 @@ test('self means what the session says, or nothing', () => {
   expect(shown(self, session)).toBe('{"@ref":{"id":"5","collection":{"@ref":{"id":"tokens"}}}}');
 });
 
-test('quote keeps forms as data and decodes escapes', () => {
+test('quote keeps function calls as data, and decodes escapes', () => {
   expect(shown({ quote: { add: [1, { '@date': '2020-01-01' }] } })).toBe(
     '{"add":[1,{"@date":"2020-01-01"}]}',
   );
@@ -85,7 +85,7 @@ test('quote keeps forms as data and decodes escapes', () => {
   );
 });
 
-test('sets come back as they are', () => {
+test('set literals are returned unchanged', () => {
   const keys = '{"@ref":{"id":"keys"}}';
   for (const set of [
     `{"@set":{"documents":${keys}}}`,
@@ -99,7 +99,7 @@ test('sets come back as they are', () => {
   }
 });
 
-test('a set whose members are not compatible is refused where it is read', () => {
+test('a set literal with incompatible sets is refused at its position', () => {
   const keys = { '@ref': { id: 'keys' } };
   const documents = { '@set': { documents: keys } };
   const backwards = { '@set': { reverse: documents } };

@@ -17,12 +17,12 @@ const faultsOf = (text: string): readonly string[] =>
   failureOf(text).map(({ position, description }) => `${JSON.stringify(position)} ${description}`);
 const faults = (query: unknown): readonly string[] => faultsOf(JSON.stringify(query));
 
-test('parseQuery() refuses an empty body and what is no JSON', () => {
+test('parseQuery() refuses an empty body and invalid JSON', () => {
   expect(faultsOf(' \n')).toEqual(['[] No query provided.']);
   expect(faultsOf('{"add":')).toEqual(['[] Request body is not valid JSON.']);
 });
 
-test('parseQuery() says which integer is beyond 64 bits', () => {
+test('parseQuery() reports the position of an integer beyond 64 bits', () => {
   for (const number of ['9223372036854775808', '-9223372036854775809', '1' + '0'.repeat(400)]) {
     expect(failureOf(`{"add":[1,${number}]}`)).toMatchObject([
       {
@@ -35,13 +35,13 @@ test('parseQuery() says which integer is beyond 64 bits', () => {
   expect(faultsOf('{"add":[1,9223372036854775807,9223372036854775808.0]}')).toEqual([]);
 });
 
-test('parseQuery() lists the keys of an unknown form as written', () => {
+test('parseQuery() lists the keys of an unknown function in the given order', () => {
   expect(faults({ zeta: 1, alpha: 2 })).toEqual([
     '[] No form/function found, or invalid argument keys: { zeta, alpha }.',
   ]);
 });
 
-test('parseQuery() says what a function takes that is given something else', () => {
+test('parseQuery() lists the arguments of a function that has an unknown one', () => {
   const detail = (query: unknown) => failureOf(JSON.stringify(query))[0]?.detail;
   expect(detail({ paginate: 1, sizee: 5 })).toBe(
     'paginate takes after, size, ts, events, sources, before, cursor.',
@@ -51,11 +51,11 @@ test('parseQuery() says what a function takes that is given something else', () 
   expect(detail({ now: null, toString: 1 })).toBeUndefined();
 });
 
-test('parseQuery() finds a form whatever the order of its keys', () => {
+test('parseQuery() recognizes a function whatever the order of its keys', () => {
   expect(shown({ from: [7], select: 0 })).toBe('7');
 });
 
-test('parseQuery() reports the first faulty member of an array, an object, a form', () => {
+test('parseQuery() reports the first faulty member of an array, an object or a function call', () => {
   expect(faults([{ bad: 1 }, { worse: 1 }])).toHaveLength(1);
   expect(faults({ object: { a: { bad: 1 }, b: { worse: 1 } } })[0]).toMatch(/^\["object","a"\]/);
   expect(faults({ from: { bad: 1 }, select: { worse: 1 } })[0]).toMatch(/^\["select"\]/);
@@ -79,7 +79,7 @@ test('parseQuery() reports faults of a pattern and of the body together', () => 
   ]);
 });
 
-test('parseQuery() reports unbound variables, all of them, when nothing else is wrong', () => {
+test('parseQuery() reports all unbound variables if there is no other fault', () => {
   expect(faultsOf('[{"var":"a"},{"if":true,"then":1,"else":{"var":"b"}}]')).toEqual([
     "[0] Variable 'a' is not defined.",
     '[1,"else"] Variable \'b\' is not defined.',
@@ -87,20 +87,20 @@ test('parseQuery() reports unbound variables, all of them, when nothing else is 
   expect(faults([{ var: 'a' }, { bad: 1 }])).toHaveLength(1);
 });
 
-test('parseQuery() forgets the variables of a let and of a lambda after them', () => {
+test('parseQuery() ends the scope of variables after their let or lambda', () => {
   const scoped = { let: { x: 1 }, in: { var: 'x' } };
   expect(faults([scoped, { var: 'x' }])).toEqual(["[1] Variable 'x' is not defined."]);
   const mapped = { map: { lambda: ['x', '_'], expr: { var: '_' } }, collection: [] };
   expect(faults(mapped)).toEqual(['["map","expr"] Variable \'_\' is not defined.']);
 });
 
-test('parseQuery() wants lambdas written in place', () => {
+test('parseQuery() requires lambdas to be written in place', () => {
   expect(faults({ map: { query: { lambda: 'x', expr: 1 } }, collection: [] })).toEqual([
     '["map"] Lambda expected, Object provided.',
   ]);
 });
 
-test('parseQuery() takes let as an array or an object, escaped or not', () => {
+test('parseQuery() accepts let as an array or an object, escaped or not', () => {
   const body = { var: 'b' };
   expect(shown({ let: [{ a: 1 }, { b: { var: 'a' } }], in: body })).toBe('1');
   expect(shown({ let: { a: 1, b: { var: 'a' } }, in: body })).toBe('1');
@@ -113,7 +113,7 @@ test('parseQuery() takes let as an array or an object, escaped or not', () => {
   ]);
 });
 
-test('parseQuery() names @obj in positions', () => {
+test('parseQuery() includes @obj in positions', () => {
   expect(faults({ object: { '@obj': { '@ts': { bad: 1 } } } })[0]).toMatch(
     /^\["object","@obj","@ts"\]/,
   );
@@ -121,14 +121,14 @@ test('parseQuery() names @obj in positions', () => {
   expect(faults({ '@obj': 5 })).toEqual(['[] Invalid object.']);
 });
 
-test('parseQuery() refuses an escape where an object is due', () => {
+test('parseQuery() refuses an escaped value where an object is required', () => {
   expect(faults({ object: { '@date': '2020-01-01' } })).toEqual([
     '[] Object expected, Date provided.',
   ]);
   expect(shown({ object: { '@other': 1 } })).toBe('{"@obj":{"@other":1}}');
 });
 
-test('parseQuery() knows forms by version', () => {
+test('parseQuery() knows a function only from its version on', () => {
   expect(() => parseQuery('{"first":[1]}', '3')).toThrow(QueryFailure);
   expect(parseQuery('{"first":[1]}', '4').effect).toBe('read');
 });
@@ -138,7 +138,7 @@ test('parseQuery() folds constants into one node', () => {
   expect(parseQuery(JSON.stringify(query), '4').kind).toBe('constant');
 });
 
-test('parseQuery() and evaluate() take queries nested as deep as JSON may be', () => {
+test('parseQuery() and evaluate() accept queries nested as deeply as JSON may be', () => {
   const nested = (levels: number, open: string, close: string, inner: string): string =>
     open.repeat(levels) + inner + close.repeat(levels);
   const depth = LIMITS.jsonDepth - 4;

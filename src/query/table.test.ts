@@ -15,7 +15,7 @@ test('lookup() finds every row by its required keys and by all its keys', () => 
   }
 });
 
-test('lookup() knows a row from its version on', () => {
+test('lookup() finds a row from its version on', () => {
   for (const row of FUNCTION_ROWS) {
     const keys = Object.entries(row.form).flatMap(([key, { optional }]) => (optional ? [] : [key]));
     const known = API_VERSIONS.filter((version) => lookup(withKeys(keys), version) !== undefined);
@@ -23,7 +23,7 @@ test('lookup() knows a row from its version on', () => {
   }
 });
 
-test('lookup() wants exactly the keys of a form', () => {
+test('lookup() requires exactly the keys of a function', () => {
   expect(lookup(withKeys(['paginate', 'after', 'before']), '4')).toBeUndefined();
   expect(lookup(withKeys(['let']), '4')).toBeUndefined();
   expect(lookup(withKeys([]), '4')).toBeUndefined();
@@ -31,11 +31,11 @@ test('lookup() wants exactly the keys of a form', () => {
   expect(lookup(withKeys(['toString']), '4')).toBeUndefined();
 });
 
-test('rows name themselves by their first key', () => {
+test('the name of each row is its first key', () => {
   for (const row of FUNCTION_ROWS) expect(Object.keys(row.form)[0]).toBe(row.name);
 });
 
-test('forms that were of the version UNSTABLE alone are unknown at every version', () => {
+test('functions of the version UNSTABLE alone are unknown at every version', () => {
   const names =
     'issue_access_jwt split_str split_str_regex regex_escape starts_with ends_with contains_str contains_str_regex find_str find_str_regex lower_case l_trim replace_str replace_str_regex r_trim sub_string title_case upper_case bit_and bit_not bit_or bit_xor';
   expect(names.split(' ')).toHaveLength(22);

@@ -17,7 +17,7 @@ const description = (format: string, ...values: readonly string[]): unknown => {
     : outcome.value;
 };
 
-test('format writes Integers as Java does', () => {
+test('format writes Integers like Java', () => {
   // Specifier, value, text: printed by Java 17.
   const cases: readonly (readonly [string, string, string])[] = [
     ['%d', '-1234567', '-1234567'],
@@ -40,7 +40,7 @@ test('format writes Integers as Java does', () => {
   for (const [format, value, expected] of cases) expect(formatted(format, value)).toBe(expected);
 });
 
-test('format writes Doubles as Java does', () => {
+test('format writes Doubles like Java', () => {
   // Specifier, value, text: printed by Java 17.
   const cases: readonly (readonly [string, string, string])[] = [
     ['%f', '12345.678', '12345.678000'],
@@ -74,7 +74,7 @@ test('format writes Doubles as Java does', () => {
   expect(formatted('%06E', '{"to_double":"NaN"}')).toBe('   NAN');
 });
 
-test('format writes texts, truths and the rest', () => {
+test('format writes strings, Booleans, percent signs and line ends', () => {
   expect(formatted('%s %S %5s|%-5s|%.2s', '"a"', '"b"', '"c"', '"d"', '"😀ef"')).toBe(
     'a B     c|d    |😀e',
   );
@@ -86,7 +86,7 @@ test('format writes texts, truths and the rest', () => {
   expect(shown({ format: '%s', values: 'bare' })).toBe('"bare"');
 });
 
-test('format picks values by number or in turn', () => {
+test('format selects values by number or in order', () => {
   expect(formatted('%2$s %s %1$s %s', '"a"', '"b"')).toBe('b a a b');
   expect(formatted('%s', '"a"', '"b"')).toBe('a');
   expect(description('%s %s', '"a"')).toEqual([
@@ -99,7 +99,7 @@ test('format picks values by number or in turn', () => {
   }
 });
 
-test('format writes times and dates as Java does', () => {
+test('format writes times and dates like Java', () => {
   const time = '{"time":"2024-02-03T14:05:09.007008009Z"}';
   const fields: readonly (readonly [string, string])[] = [
     ['%tH %tI %tk %tl %tM %tS %tL %tN', '14 02 14 2 05 09 007 007008009'],
@@ -133,7 +133,7 @@ test('format writes values as JSON of the old and the present version', () => {
   expect(formatted('%-8^|%8@', '"a"', '1')).toBe('"a"     |       1');
 });
 
-test('format refuses values of other types where they stand', () => {
+test('format refuses values of the wrong type with their position', () => {
   const wrong: readonly (readonly [string, string])[] = [
     ['%d', '1.0'],
     ['%x', '"1"'],
@@ -150,7 +150,7 @@ test('format refuses values of other types where they stand', () => {
   expect(shown({ format: 1, values: [] })).toEqual([`${ARGUMENT}["format"]`]);
 });
 
-test('format refuses what is no conversion, as Java does', () => {
+test('format refuses invalid conversions like Java', () => {
   const none =
     '% %q %i %c %h %D %tq %5 %5. %5.d %.2d %-d %0d %++d %+\u0020d %-05d %#d %,x %+x %,e %#g %#s %05s %.2tH %#tH %5n %05% %.2% %-1$5d %<s %1$';
   for (const format of none.split(/ (?!d)/)) {
@@ -160,7 +160,7 @@ test('format refuses what is no conversion, as Java does', () => {
   expect(description('100%')).toEqual(['["format"] Invalid conversion format \'%\'.']);
 });
 
-test('format is bounded', () => {
+test('format limits width, precision and work', () => {
   const widest = LIMITS.formatWidthChars;
   expect(formatted(`%${widest}d`, '1')).toHaveLength(widest);
   expect(formatted(`%${widest + 1}d`, '1')).toEqual([['format']]);
@@ -170,7 +170,7 @@ test('format is bounded', () => {
   expect(shown(query, pureSession())).toEqual([`${ARGUMENT}[]`]);
 });
 
-test('format looks at a long text once', () => {
+test('format reads a long specifier only once', () => {
   const zeros = `%${'0'.repeat(500_000)}`;
   expect(formatted(zeros, '1')).toEqual([['format']]);
 });

@@ -15,7 +15,7 @@ const isEqual = (a: Value, b: Value): boolean => equalValues([a], [b]);
 
 const context = { session: pureSession() };
 
-test('countOf() counts what is equal inside arrays', () => {
+test('countOf() counts the equal elements of arrays', () => {
   fc.assert(
     fc.property(repeating, anyValue, (values, other) => {
       const counted = multisetOf(values, context);
@@ -28,13 +28,13 @@ test('countOf() counts what is equal inside arrays', () => {
   );
 });
 
-test('take() takes as often as was added', () => {
+test('take() succeeds as often as the value was added', () => {
   const values = multisetOf([1, 1, new Double(1)], context);
   expect([1, 1, 1].map((value) => values.take(value))).toEqual([true, true, false]);
   expect(values.take(new Double(1))).toBe(true);
 });
 
-test('countOf() takes actions for the strings they equal, and -0.0 for 0.0', () => {
+test('countOf() treats actions as the strings they equal, and -0.0 as 0.0', () => {
   const values = new Multiset(context);
   values.add(new Action('update'));
   expect(values.countOf('create')).toBe(1);

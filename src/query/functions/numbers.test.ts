@@ -29,7 +29,7 @@ test('add, subtract and multiply wrap at 64 bits', () => {
   );
 });
 
-test('divide and modulo of Integers truncate, and fit together', () => {
+test('divide and modulo of Integers truncate, and match each other', () => {
   fc.assert(
     fc.property(int64, int64, (a, b) => {
       fc.pre(b !== 0n);
@@ -39,7 +39,7 @@ test('divide and modulo of Integers truncate, and fit together', () => {
   );
 });
 
-test('bits are those of 64-bit integers', () => {
+test('bit functions work on 64-bit integers', () => {
   fc.assert(
     fc.property(int64, int64, (a, b) => {
       expect(shown(`{"bitand":[${a},${b}]}`)).toBe(String(a & b));
@@ -50,7 +50,7 @@ test('bits are those of 64-bit integers', () => {
   );
 });
 
-test('folds of numbers are Doubles from the first Double on', () => {
+test('arithmetic functions calculate with Doubles from the first Double on', () => {
   expect(shown('{"add":[1,2.0,3]}')).toBe('6.0');
   expect(shown('{"add":[9223372036854775807,1,0.5]}')).toBe('-9.223372036854776E18');
   expect(shown('{"subtract":[5,0.5]}')).toBe('4.5');
@@ -62,7 +62,7 @@ test('folds of numbers are Doubles from the first Double on', () => {
   expect(shown('{"modulo":[-4,2]}')).toBe('0');
 });
 
-test('folds of numbers take one operand and refuse none', () => {
+test('arithmetic functions accept one operand, and refuse an empty list', () => {
   for (const key of [
     'add',
     'subtract',
@@ -82,7 +82,7 @@ test('folds of numbers take one operand and refuse none', () => {
   }
 });
 
-test('divide and modulo refuse zero of either type', () => {
+test('divide and modulo refuse a zero of either type', () => {
   for (const key of ['divide', 'modulo']) {
     for (const zero of ['0', '0.0', '-0.0']) {
       expect(refusal(`{"${key}":[1,2,${zero}]}`)).toEqual(['Illegal division by zero.']);
@@ -91,7 +91,7 @@ test('divide and modulo refuse zero of either type', () => {
   }
 });
 
-test('bits of Doubles are cut to Integers first, and make the result a Double', () => {
+test('bit functions truncate Doubles to Integers, and then return a Double', () => {
   expect(shown('{"bitand":[7.9,3]}')).toBe('3.0');
   expect(shown('{"bitor":[-1.5,0]}')).toBe('-1.0');
   expect(shown('{"bitxor":[6,3.0]}')).toBe('5.0');
@@ -99,7 +99,7 @@ test('bits of Doubles are cut to Integers first, and make the result a Double', 
   expect(shown({ bitnot: 'x' })).toEqual([`${ARGUMENT}["bitnot"]`]);
 });
 
-test('abs, ceil, floor and sign', () => {
+test('abs, ceil, floor and sign keep the type or return the documented one', () => {
   expect(shown({ abs: -5 })).toBe('5');
   expect(shown({ abs: -5.5 })).toBe('5.5');
   expect(shown(`{"abs":${MIN}}`)).toBe(String(MIN));
@@ -120,7 +120,7 @@ test('abs, ceil, floor and sign', () => {
   }
 });
 
-test('round adds half a place and cuts', () => {
+test('round adds half a unit and truncates', () => {
   const rounded = (value: string, precision?: number) =>
     shown(`{"round":${value}${precision === undefined ? '' : `,"precision":${precision}`}}`);
   expect(rounded('5.678')).toBe('5.68');
@@ -141,7 +141,7 @@ test('round adds half a place and cuts', () => {
   expect(shown({ round: '1' })).toEqual([`${ARGUMENT}["round"]`]);
 });
 
-test('trunc cuts toward zero', () => {
+test('trunc truncates toward zero', () => {
   const cut = (value: string, precision: number) =>
     shown(`{"trunc":${value},"precision":${precision}}`);
   expect(shown({ trunc: 9.8765 })).toBe('9.87');
@@ -153,7 +153,7 @@ test('trunc cuts toward zero', () => {
   expect(shown({ trunc: true })).toEqual([`${ARGUMENT}["trunc"]`]);
 });
 
-test('sqrt, ln and log refuse what has no result', () => {
+test('sqrt, ln and log refuse numbers without a result', () => {
   expect(shown({ sqrt: 16 })).toBe('4.0');
   expect(shown({ sqrt: 0 })).toBe('0.0');
   expect(refusal({ sqrt: -4 })).toEqual(['-4 must be positive']);
@@ -167,7 +167,7 @@ test('sqrt, ln and log refuse what has no result', () => {
   }
 });
 
-test('pow, hypot and exp give Doubles', () => {
+test('pow, hypot and exp return Doubles', () => {
   expect(shown({ pow: 3 })).toBe('9.0');
   expect(shown({ pow: 2, exp: -1 })).toBe('0.5');
   expect(shown({ pow: 10, exp: 400 })).toBe('"Infinity"');

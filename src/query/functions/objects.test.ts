@@ -4,7 +4,7 @@ import { shown } from '../testing/pure-session.ts';
 
 const object = (members: object): unknown => ({ object: members });
 
-test('merge lets a null remove, also one that the lambda gives', () => {
+test('merge removes a member if its new value or the result of the lambda is null', () => {
   const left = object({ a: 1, b: 2 });
   expect(shown({ merge: left, with: [object({ a: null }), object({ a: 3 })] })).toBe(
     '{"b":2,"a":3}',
@@ -17,7 +17,7 @@ test('merge lets a null remove, also one that the lambda gives', () => {
   expect(shown({ merge: left, with: object({ b: 9 }), lambda: none })).toBe('{"a":1}');
 });
 
-test('merge reports every operand that is no object', () => {
+test('merge reports every operand that is not an object', () => {
   expect(shown({ merge: 1, with: 2 })).toEqual([
     'invalid argument at ["merge"]',
     'invalid argument at ["with"]',
@@ -28,7 +28,7 @@ test('merge reports every operand that is no object', () => {
   ]);
 });
 
-test('to_object reports every pair that is none', () => {
+test('to_object reports every invalid pair', () => {
   expect(shown({ to_object: [['a', 1], ['b'], [1, 1], 'c'] })).toEqual([
     'invalid argument at ["to_object",1]',
     'invalid argument at ["to_object",2]',
@@ -37,13 +37,13 @@ test('to_object reports every pair that is none', () => {
   expect(shown({ to_object: 5 })).toEqual(['invalid argument at ["to_object"]']);
 });
 
-test('of more operands or pairs that are wrong than an answer tells, no more are looked at', () => {
+test('merge and to_object stop at the limit of faults', () => {
   const numbers = Array.from({ length: LIMITS.faults + 1 }, (_, n) => n);
   expect(shown({ merge: object({}), with: numbers })).toHaveLength(LIMITS.faults);
   expect(shown({ to_object: numbers })).toHaveLength(LIMITS.faults);
 });
 
-test('to_object and to_array are inverse and keep nulls', () => {
+test('to_object and to_array are inverse, and keep nulls', () => {
   expect(shown({ to_object: { to_array: object({ a: null, b: [1] }) } })).toBe(
     '{"a":null,"b":[1]}',
   );

@@ -19,13 +19,13 @@ function optionsOf(query: object): unknown {
 
 const PLAIN = { size: 64, time: 'present', cursor: undefined, events: false, sources: false };
 
-test('paginate has a size of 64, at most 100000', () => {
+test('paginate has a default size of 64 and a maximum of 100000', () => {
   expect(optionsOf({})).toEqual(PLAIN);
   expect(optionsOf({ size: 1_000_000 })).toEqual({ ...PLAIN, size: 100_000 });
   expect(optionsOf({ size: null })).toEqual([['size']]);
 });
 
-test('paginate takes its cursor from either side, or from an object', () => {
+test('paginate accepts a cursor as after, as before, or in an object', () => {
   expect(optionsOf({ after: null })).toMatchObject({
     cursor: { side: 'after', value: null, steps: ['after'] },
   });
@@ -36,7 +36,7 @@ test('paginate takes its cursor from either side, or from an object', () => {
   expect(optionsOf({ cursor: null })).toEqual(PLAIN);
 });
 
-test('paginate refuses other cursors', () => {
+test('paginate refuses invalid cursors', () => {
   expect(optionsOf({ cursor: 5 })).toEqual([['cursor']]);
   expect(optionsOf({ cursor: { object: { before: 1, after: 1 } } })).toEqual([['cursor']]);
   expect(optionsOf({ before: 1, after: 1 })).toEqual([[]]);
@@ -46,7 +46,7 @@ test('paginate refuses other cursors', () => {
   ]);
 });
 
-test('paginate reads at ts, a time, microseconds or their digits', () => {
+test('paginate reads at ts, which is a time, microseconds or a string of digits', () => {
   const past = SNAPSHOT - 1;
   for (const ts of [past, String(past), { '@ts': '2023-12-31T23:59:59.999999Z' }]) {
     expect(optionsOf({ ts })).toMatchObject({ time: past });
@@ -54,7 +54,7 @@ test('paginate reads at ts, a time, microseconds or their digits', () => {
   expect(optionsOf({ ts: '5x' })).toEqual([['ts']]);
 });
 
-test('exists is false for a ref to nothing, and refuses what is no ref', () => {
+test('exists is false for an undefined ref, and refuses other values', () => {
   expect(shown({ exists: { index: 'nowhere' } })).toBe('false');
   expect(shown({ exists: 'nowhere' })).toEqual(['invalid argument at ["exists"]']);
 });

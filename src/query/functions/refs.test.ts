@@ -3,7 +3,7 @@ import { shown } from '../testing/pure-session.ts';
 
 const nowhere = { collection: 'nowhere' };
 
-test('ref takes ids as Integer or digits', () => {
+test('ref accepts ids as Integer or digits', () => {
   const inside = '{"@ref":{"id":"nowhere","collection":{"@ref":{"id":"collections"}}}}';
   for (const id of [12, '12', '0012']) {
     expect(shown({ ref: nowhere, id })).toBe(`{"@ref":{"id":"12","collection":${inside}}}`);
@@ -13,7 +13,7 @@ test('ref takes ids as Integer or digits', () => {
   }
 });
 
-test('ref wants a collection whose documents go by number', () => {
+test('ref requires a collection whose documents have numeric ids', () => {
   expect(shown({ ref: { keys: null }, id: 5 })).toBe(
     '{"@ref":{"id":"5","collection":{"@ref":{"id":"keys"}}}}',
   );
@@ -22,13 +22,13 @@ test('ref wants a collection whose documents go by number', () => {
   }
 });
 
-test('names want strings, scopes want databases', () => {
+test('names must be strings, and scopes must be databases', () => {
   expect(shown({ class: 5 })).toEqual(['invalid argument at ["class"]']);
   expect(shown({ index: 'a', scope: { database: 'b' } })).toEqual(['invalid ref at ["scope"]']);
   expect(shown({ index: 'a', scope: nowhere })).toEqual(['invalid ref at ["scope"]']);
 });
 
-test('native refs take null or a database', () => {
+test('native refs accept null or a database', () => {
   expect(shown({ classes: null })).toBe('{"@ref":{"id":"collections"}}');
   expect(shown({ keys: 5 })).toEqual(['invalid argument at ["keys"]']);
   expect(shown({ keys: { database: 'b' } })).toEqual(['invalid ref at ["keys"]']);

@@ -4,13 +4,13 @@ import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { pureSession, run, shown } from '../testing/pure-session.ts';
 
-test('containsstrregex finds anywhere', () => {
+test('containsstrregex finds a match anywhere in the text', () => {
   expect(shown({ containsstrregex: 'fauna', pattern: 'un' })).toBe('true');
   expect(shown({ containsstrregex: 'fauna', pattern: '^un' })).toBe('false');
   expect(shown({ containsstrregex: '', pattern: '' })).toBe('true');
 });
 
-test('patterns that are none are told', () => {
+test('invalid patterns are refused', () => {
   const outcome = run({ containsstrregex: 'x', pattern: '(' });
   expect(outcome).toMatchObject({
     faults: [
@@ -27,7 +27,7 @@ test('patterns that are none are told', () => {
   ]);
 });
 
-test('findstrregex gives the places of matches, ends inclusive', () => {
+test('findstrregex returns the positions of matches, with inclusive ends', () => {
   expect(shown({ findstrregex: '😀a1b22', pattern: '[0-9]+' })).toBe(
     '[{"start":2,"end":2,"data":"1"},{"start":4,"end":5,"data":"22"}]',
   );
@@ -36,7 +36,7 @@ test('findstrregex gives the places of matches, ends inclusive', () => {
   );
 });
 
-test('findstrregex cuts off what is before its start', () => {
+test('findstrregex ignores the text before its start', () => {
   const found = (start: number) => shown({ findstrregex: 'abab', pattern: '^a', start });
   expect(found(2)).toBe('[{"start":2,"end":2,"data":"a"}]');
   expect(found(1)).toBe('[]');
@@ -44,7 +44,7 @@ test('findstrregex cuts off what is before its start', () => {
   expect(found(4)).toBe('[{"start":0,"end":0,"data":"a"}]');
 });
 
-test('findstrregex gives as many matches as asked for, and no more than there may be', () => {
+test('findstrregex returns at most num_results matches, and at most its limit', () => {
   const count = (more: object) => {
     const query = { findstrregex: { repeat: 'ab', number: 2000 }, pattern: '[ab]', ...more };
     return shown({ count: query });
@@ -64,7 +64,7 @@ test('replacestrregex replaces all matches, or the first', () => {
   expect(shown({ ...query, pattern: 'z' })).toBe('"One Fish Two"');
 });
 
-test('replacestrregex understands groups and backslashes as Java does', () => {
+test('replacestrregex handles groups and backslashes like Java', () => {
   const replaced = (replace: string) =>
     shown({ replacestrregex: 'ab', pattern: '(?<x>a)(b)(c)?', replace });
   expect(replaced('$2$1')).toBe('"ba"');
@@ -84,7 +84,7 @@ const texts = fc.string({
   maxLength: 20,
 });
 
-test('regexescape quotes for findstrregex', () => {
+test('regexescape escapes any text for findstrregex', () => {
   expect(shown({ regexescape: 'a\\Eb' })).toBe(String.raw`"\\Qa\\E\\\\E\\Qb\\E"`);
   fc.assert(
     fc.property(texts, (text) => {
@@ -99,7 +99,7 @@ test('regexescape quotes for findstrregex', () => {
   );
 });
 
-test('patterns are bounded in the texts they search and make', () => {
+test('the length of searched texts and of results is limited', () => {
   const long = { concat: Array.from({ length: 1025 }, () => ({ space: 1024 })) };
   expect(shown({ containsstrregex: long, pattern: 'x' })).toEqual(['invalid argument at []']);
   const half = { concat: Array.from({ length: 500 }, () => ({ space: 1024 })) };
@@ -107,7 +107,7 @@ test('patterns are bounded in the texts they search and make', () => {
   expect(shown(query)).toEqual(['invalid argument at []']);
 });
 
-test('patterns count as work', () => {
+test('matching a pattern is charged as work', () => {
   // More work than is charged for the lengths of the texts.
   let left = 5_000_000;
   const spend = (units: number) => {

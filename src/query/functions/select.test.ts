@@ -16,7 +16,7 @@ const document: Document = {
 };
 const page: Page = { kind: 'page', before: undefined, after: [9], data: ['x'], cursors: undefined };
 
-test('valueAt() walks objects, arrays, documents, pages and refs', () => {
+test('valueAt() follows paths into objects, arrays, documents, pages and refs', () => {
   expect(valueAt(document, ['data', 'kg'], session)).toBe(4);
   expect(valueAt(document, ['ts'], session)).toBe(PENDING);
   expect(valueAt(document, ['class'], session)).toEqual(new Ref(0, 1, 1024n));
@@ -31,7 +31,7 @@ test('valueAt() walks objects, arrays, documents, pages and refs', () => {
   expect(valueAt(new Ref(0, 1, 6n), ['id'], session)).toBe('keys');
 });
 
-test('valueAt() finds nothing with a string in an array, out of range, or in a scalar', () => {
+test('valueAt() is undefined for a string in an array, an index out of range, or a scalar', () => {
   expect(valueAt([new Map([['a', 1]])], ['a'], session)).toBeUndefined();
   expect(valueAt([1], [-1], session)).toBeUndefined();
   expect(valueAt('text', ['length'], session)).toBeUndefined();
@@ -39,14 +39,14 @@ test('valueAt() finds nothing with a string in an array, out of range, or in a s
   expect(valueAt('text', [], session)).toBe('text');
 });
 
-test('valuesAt() walks through arrays and flattens what it finds', () => {
+test('valuesAt() follows paths through arrays, and flattens the result', () => {
   const items = new Map([['items', [new Map([['sku', ['a', ['b']]]]), new Map([['sku', 'c']])]]]);
   expect(valuesAt(items, ['items', 'sku'], session)).toEqual(['a', 'b', 'c']);
   expect(valuesAt(items, ['items', 1, 'sku'], session)).toEqual(['c']);
   expect(valuesAt(items, ['nothing'], session)).toBeUndefined();
 });
 
-test('select refuses parts of a ref to nothing', () => {
+test('select refuses parts of an undefined ref', () => {
   expect(shown({ select: 'id', from: { collection: 'nowhere' } })).toEqual([
     'invalid ref at ["from"]',
   ]);
@@ -55,7 +55,7 @@ test('select refuses parts of a ref to nothing', () => {
   ]);
 });
 
-test('select with all gives an array, and its default only when nothing was there', () => {
+test('select with all returns an array, and its default only if nothing is found', () => {
   const from = { object: { a: [{ object: { b: 1 } }, { object: { b: [] } }] } };
   expect(shown({ select: ['a', 'b'], from, all: true })).toBe('[1]');
   expect(shown({ select: 'c', from, all: true })).toBe('[]');
@@ -63,12 +63,12 @@ test('select with all gives an array, and its default only when nothing was ther
   expect(shown({ select_as_index: ['a', 'b'], from })).toBe('[1]');
 });
 
-test('select knows the parts of sets', () => {
+test('select can read the parts of sets', () => {
   const from = { documents: { keys: null } };
   expect(shown({ select: ['@set', 'documents', 'id'], from })).toBe('"keys"');
 });
 
-test('contains_value looks at elements and members, and tells 1 from 1.0', () => {
+test('contains_value searches elements and members, and distinguishes 1 from 1.0', () => {
   expect(shown('{"contains_value":1.0,"in":[1]}')).toBe('false');
   expect(shown({ contains_value: [1], in: { object: { a: [1] } } })).toBe('true');
   expect(shown({ contains_value: 'keys', in: { keys: null } })).toBe('true');

@@ -5,7 +5,7 @@ import { run, shown } from '../testing/pure-session.ts';
 
 const ARGUMENT = 'invalid argument at ';
 
-test('concat joins texts', () => {
+test('concat joins strings, and refuses other values', () => {
   expect(shown({ concat: ['a', 'b'], separator: ', ' })).toBe('"a, b"');
   expect(shown({ concat: 'a', separator: ', ' })).toBe('"a"');
   expect(shown({ concat: [] })).toBe('""');
@@ -16,7 +16,7 @@ test('concat joins texts', () => {
   expect(shown({ concat: ['a'], separator: null })).toEqual([`${ARGUMENT}["separator"]`]);
 });
 
-test('texts cannot grow past all bounds', () => {
+test('the length of strings is limited', () => {
   const doubled = { concat: [{ var: 'x' }, { var: 'x' }] };
   const bindings = Array.from({ length: 30 }, () => ({ x: doubled }));
   const query = { let: [{ x: { space: 1024 } }, ...bindings], in: { length: { var: 'x' } } };
@@ -31,7 +31,7 @@ test('texts cannot grow past all bounds', () => {
   expect(shown(pattern)).toEqual([`${ARGUMENT}["in"]`]);
 });
 
-test('containsstr, startswith and endswith look for a text', () => {
+test('containsstr, startswith and endswith search for a text', () => {
   expect(shown({ containsstr: 'fauna', search: 'aun' })).toBe('true');
   expect(shown({ containsstr: 'fauna', search: 'AUN' })).toBe('false');
   expect(shown({ startswith: 'fauna', search: 'fa' })).toBe('true');
@@ -44,7 +44,7 @@ test('containsstr, startswith and endswith look for a text', () => {
   }
 });
 
-test('findstr counts code points, and takes a start outside the text for none', () => {
+test('findstr counts code points, and ignores a start outside the text', () => {
   const found = (start?: number) =>
     shown({ findstr: '😀ab😀ab', find: 'a', ...(start !== undefined && { start }) });
   expect(found()).toBe('1');
@@ -70,7 +70,7 @@ test('lowercase and uppercase follow Unicode', () => {
   expect(shown({ uppercase: 1 })).toEqual([`${ARGUMENT}["uppercase"]`]);
 });
 
-test('titlecase begins words with capitals', () => {
+test('titlecase capitalizes the first letter of each word', () => {
   const cases = {
     'red FISH blue': 'Red Fish Blue',
     "it's o'neil-SMITH": "It's O'neil-Smith",
@@ -87,7 +87,7 @@ test('titlecase begins words with capitals', () => {
   expect(shown({ titlecase: null })).toEqual([`${ARGUMENT}["titlecase"]`]);
 });
 
-test('trim, ltrim and rtrim take white space off, but none that forbids a line break', () => {
+test('trim, ltrim and rtrim remove white space except non-breaking spaces', () => {
   const text = ' \t\u2003\u2028a b\u3000\n\u001f ';
   expect(shown({ trim: text })).toBe('"a b"');
   expect(shown({ ltrim: text })).toBe(JSON.stringify('a b\u3000\n\u001f '));
@@ -99,7 +99,7 @@ test('trim, ltrim and rtrim take white space off, but none that forbids a line b
   }
 });
 
-test('repeat and space are bounded', () => {
+test('repeat and space limit their counts', () => {
   expect(shown({ repeat: 'ab' })).toBe('"abab"');
   expect(shown({ repeat: 'ab', number: 0 })).toBe('""');
   expect(shown({ repeat: 'ab', number: -9 })).toBe('""');
@@ -111,7 +111,7 @@ test('repeat and space are bounded', () => {
   expect(shown({ space: null })).toEqual([`${ARGUMENT}["space"]`]);
 });
 
-test('replacestr replaces every occurrence as it is written', () => {
+test('replacestr replaces every occurrence literally', () => {
   expect(shown({ replacestr: 'a.b.c', find: '.', replace: '$&' })).toBe('"a$&b$&c"');
   expect(shown({ replacestr: 'aaa', find: 'aa', replace: 'b' })).toBe('"ba"');
   expect(shown({ replacestr: 'a😀', find: '', replace: '-' })).toBe('"-a-😀-"');
@@ -119,7 +119,7 @@ test('replacestr replaces every occurrence as it is written', () => {
   expect(shown({ replacestr: 'a', find: 'a', replace: 1 })).toEqual([`${ARGUMENT}["replace"]`]);
 });
 
-test('substring cuts code points', () => {
+test('substring counts code points', () => {
   const cut = (more: object) => shown({ substring: 'a😀cd', ...more });
   expect(cut({})).toBe('"a😀cd"');
   expect(cut({ start: 1, length: 2 })).toBe('"😀c"');
@@ -146,7 +146,7 @@ const texts = fc.string({
   maxLength: 12,
 });
 
-test('substring of all cuts puts the text together again', () => {
+test('the two substrings at any position together give the text', () => {
   fc.assert(
     fc.property(texts, fc.nat(12), (text, at) => {
       const size = Array.from(text).length;
@@ -160,7 +160,7 @@ test('substring of all cuts puts the text together again', () => {
   );
 });
 
-test('ngram gives the short ones before the long ones, from left to right', () => {
+test('ngram returns n-grams from left to right, shorter ones first', () => {
   expect(shown({ ngram: 'kiwi' })).toBe('["k","ki","i","iw","w","wi","i"]');
   expect(shown({ ngram: ['ab', 1, 'c😀'], min: 2, max: 2 })).toBe('["ab",1,"c😀"]');
   expect(shown({ ngram: 'a', min: 2, max: 3 })).toBe('[]');
@@ -168,7 +168,7 @@ test('ngram gives the short ones before the long ones, from left to right', () =
   expect(shown({ ngram: [['a']] })).toEqual([`${ARGUMENT}["ngram",0]`]);
 });
 
-test('ngram bounds its sizes', () => {
+test('ngram limits its sizes', () => {
   const refused = (min: number, max: number) => {
     const outcome = run({ ngram: 'abc', min, max });
     return 'faults' in outcome ? outcome.faults.map((fault) => fault.description) : [];

@@ -17,7 +17,7 @@ const refusal = (query: unknown): unknown => {
     : outcome.value;
 };
 
-test('time and date read texts', () => {
+test('time and date parse text', () => {
   expect(shown(time(' 2024-03-01T10:15+02:00 '))).toBe('{"@ts":"2024-03-01T08:15:00Z"}');
   expect(shown(time('now'))).toBe('{"@ts":"2024-01-01T00:00:00Z"}');
   expect(shown(date('2024-02-29'))).toBe('{"@date":"2024-02-29"}');
@@ -60,7 +60,7 @@ test('to_micros, to_millis and to_seconds round towards the past', () => {
   }
 });
 
-test('parts of times are those of UTC', () => {
+test('the parts of a time are in UTC', () => {
   const parts = (text: string) =>
     ['year', 'month', 'day_of_month', 'day_of_week', 'day_of_year', 'hour', 'minute', 'second']
       .map((key) => shown({ [key]: time(text) }))
@@ -119,7 +119,7 @@ test('time_diff counts whole units toward zero', () => {
   expect(shown({ time_diff: early, other: 1, unit: 'hour' })).toEqual([`${ARGUMENT}["other"]`]);
 });
 
-test('time_diff takes back what time_add moved', () => {
+test('time_diff and time_subtract reverse time_add', () => {
   const units = fc.constantFrom('day', 'half day', 'hour', 'minute', 'second', 'nanosecond');
   const micros = fc.integer({ min: -1e15, max: 1e15 });
   fc.assert(
@@ -133,7 +133,7 @@ test('time_diff takes back what time_add moved', () => {
   );
 });
 
-test('times reach as far as Java takes them', () => {
+test('times have the same range as in Java', () => {
   const whole = (NANOS_MAX - NANOS_MIN) / 1_000_000_000n;
   const ends = { time_diff: time('-1000000000-01-01T00:00:00Z'), other: time(END), unit: 'second' };
   expect(shown(ends)).toBe(String(whole));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { run, shown } from '../testing/pure-session.ts';
 import { trigonometryRows } from './trigonometry.ts';
 
-test('angles have their functions', () => {
+test('trigonometric functions return the mathematical results', () => {
   const half = { radians: 30 };
   const cases: readonly (readonly [object, string])[] = [
     [{ sin: half }, '0.5'],
@@ -22,11 +22,11 @@ test('angles have their functions', () => {
   }
 });
 
-test('angles are Doubles, whole ones too', () => {
+test('trigonometric functions return Doubles, also for Integers', () => {
   for (const row of trigonometryRows) expect(shown({ is_double: { [row.name]: 1 } })).toBe('true');
 });
 
-test('asin and acos refuse what is no sine', () => {
+test('asin and acos refuse values outside -1 to 1', () => {
   for (const key of ['asin', 'acos']) {
     expect(shown({ is_double: { [key]: -1 } })).toBe('true');
     expect(run({ [key]: 1.5 })).toMatchObject({
@@ -38,7 +38,7 @@ test('asin and acos refuse what is no sine', () => {
   }
 });
 
-test('angles refuse what is no number', () => {
+test('trigonometric functions refuse other values than numbers', () => {
   for (const { name } of trigonometryRows) {
     expect(shown({ [name]: '1' })).toEqual([`invalid argument at ${JSON.stringify([name])}`]);
   }

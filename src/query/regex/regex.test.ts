@@ -20,7 +20,7 @@ function placesOf(slots: readonly number[]): string {
   return places.join();
 }
 
-test('findMatches() finds what Java finds', () => {
+test('findMatches() finds the same matches as Java', () => {
   // Pattern, text, matches: printed by Java 17.
   const cases: readonly (readonly [string, string, string])[] = [
     ['a*', 'baaac', '0-0 1-4 4-4 5-5'],
@@ -88,7 +88,7 @@ test('findMatches() counts code points', () => {
   expect(matches('.', '\ud83d')).toBe('0-1');
 });
 
-test('findMatches() knows the properties of Java', () => {
+test('findMatches() knows the character properties of Java', () => {
   const found: readonly (readonly [string, string])[] = [
     ['\\pL', 'é'],
     ['\\p{IsGreek}', 'α'],
@@ -114,20 +114,20 @@ test('findMatches() knows the properties of Java', () => {
   for (const [pattern, text] of missed) expect(matches(pattern, text)).toBe('');
 });
 
-test('compileRegex() refuses what is no pattern', () => {
+test('compileRegex() refuses invalid patterns', () => {
   const none =
     '[ ( ) a) * a** a|* x{ a{,3} a{3,2} a{99999999999} [z-a] [a-\\d] [] [^] [&&] \\ \\y \\08 \\x4 \\u12 \\x{110000} \\p{L \\p{Nonsense} \\p{} [\\b] (?i)* (?<1a>x) (?<a>x)(?<a>y) (?z) (?#x)';
   for (const pattern of none.split(' '))
     expect(`${pattern} ${matches(pattern, '')}`).toBe(`${pattern} undefined`);
 });
 
-test('compileRegex() refuses what takes more than linear time', () => {
+test('compileRegex() refuses patterns that need more than linear time', () => {
   const others =
     '(a)\\1 (?<n>a)\\k<n> a(?=b) a(?!b) (?<=a)b (?<!a)b (?>a) a++ a*+ a?+ a{2}+ \\X \\b{g} \\p{InGreek} \\N{SPACE}';
   for (const pattern of others.split(' ')) expect(compileRegex(pattern)).toBeUndefined();
 });
 
-test('compileRegex() bounds patterns and their counts', () => {
+test('compileRegex() limits the size of patterns and repetitions', () => {
   expect(compileRegex('a'.repeat(LIMITS.regexPatternChars))).toBeDefined();
   expect(compileRegex('a'.repeat(LIMITS.regexPatternChars + 1))).toBeUndefined();
   expect(matches('a{1000}', 'a'.repeat(1000))).toBe('0-1000');
@@ -180,29 +180,32 @@ const BOMBS: readonly (readonly [pattern: string, letter: string, end: string])[
   ['(?:a*b?)*c', 'a', ''],
 ];
 
-test.each(BOMBS)('findMatches() of /%s/ takes steps in proportion to the text', (...bomb) => {
-  const [pattern, letter, end] = bomb;
-  const program = compileRegex(pattern)?.program ?? [];
-  const lengths = [500, 1000, 2000];
-  const steps = lengths.map((length) => stepsOf(pattern, letter.repeat(length) + end));
-  for (const [i, length] of lengths.entries()) {
-    expect(steps[i]).toBeGreaterThan(length);
-    // Each instruction is entered once per position and counts as a few steps.
-    expect(steps[i]).toBeLessThan(program.length * (length + 2) * 12);
-  }
-  const [short = 0, middle = 0, long = 0] = steps;
-  expect(middle).toBeLessThan(short * 2.2);
-  expect(long).toBeLessThan(middle * 2.2);
-});
+test.each(BOMBS)(
+  'findMatches() of /%s/ takes a number of steps proportional to the text',
+  (...bomb) => {
+    const [pattern, letter, end] = bomb;
+    const program = compileRegex(pattern)?.program ?? [];
+    const lengths = [500, 1000, 2000];
+    const steps = lengths.map((length) => stepsOf(pattern, letter.repeat(length) + end));
+    for (const [i, length] of lengths.entries()) {
+      expect(steps[i]).toBeGreaterThan(length);
+      // Each instruction is entered once per position and counts as a few steps.
+      expect(steps[i]).toBeLessThan(program.length * (length + 2) * 12);
+    }
+    const [short = 0, middle = 0, long = 0] = steps;
+    expect(middle).toBeLessThan(short * 2.2);
+    expect(long).toBeLessThan(middle * 2.2);
+  },
+);
 
-test('findMatches() reports what it does while it looks: whoever counts can stop it', () => {
+test('findMatches() reports steps during the search, so that it can be stopped', () => {
   // Each match looks ahead to the end of the text before it takes one letter.
   const text = 'a'.repeat(20_000);
   expect(() => stepsOf('a*b|a', text, 1_000_000)).toThrow('enough');
   expect(stepsOf('a*b|a', 'a'.repeat(200))).toBeLessThan(200 * 200 * 12);
 });
 
-test('compileRegex() takes so many instructions, and none more', () => {
+test('compileRegex() accepts patterns up to the limit of instructions', () => {
   const of = (count: number) => compileRegex(`a{${count - 1}}`)?.program.length;
   expect(of(LIMITS.regexInstructions)).toBe(LIMITS.regexInstructions);
   expect(of(LIMITS.regexInstructions + 1)).toBeUndefined();
@@ -240,7 +243,7 @@ const { pattern: samePatterns } = fc.letrec<{ item: string; pattern: string; tur
   }),
 );
 
-test('findMatches() agrees with JavaScript where the dialects do', () => {
+test('findMatches() gives the same matches as JavaScript for patterns common to both', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', ' ', '!'), maxLength: 10 });
   fc.assert(
     fc.property(samePatterns, texts, (pattern, text) => {
