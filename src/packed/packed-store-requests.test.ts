@@ -19,7 +19,7 @@ import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked } from './testing/packed-kit.ts';
 
-/** Rows of which a few fit into a block. In the order of their entries they are scattered over all blocks. */
+/** Several rows fit into a block. In the order of their entries, rows are scattered over all blocks. */
 const rows = (count: number, value = 'v'): Row[] =>
   sequence(count).map((i) => ({
     ...row(fixed(i), [`e${fixed((i * 7919) % count)}`]),

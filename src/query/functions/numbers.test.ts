@@ -99,7 +99,7 @@ test('bit functions truncate Doubles to Integers, and then return a Double', () 
   expect(shown({ bitnot: 'x' })).toEqual([`${ARGUMENT}["bitnot"]`]);
 });
 
-test('abs, ceil, floor and sign keep the type or return the documented one', () => {
+test('abs, ceil, floor and sign accept Integers and Doubles, and refuse other types', () => {
   expect(shown({ abs: -5 })).toBe('5');
   expect(shown({ abs: -5.5 })).toBe('5.5');
   expect(shown(`{"abs":${MIN}}`)).toBe(String(MIN));
