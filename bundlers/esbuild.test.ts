@@ -15,19 +15,19 @@ function load(path: string, format: string | undefined): unknown {
   return loaded;
 }
 
-test('the plugin of esbuild refuses formats whose code cannot name the worker', () => {
+test('the esbuild plugin refuses output formats other than "esm"', () => {
   for (const format of [undefined, 'iife', 'cjs'])
     expect(load(pagePath, format)).toMatchObject({
       errors: [{ text: expect.stringContaining('set the option format to "esm"') }],
     });
 });
 
-test('the plugin of esbuild leaves files of others alone', () => {
+test('the esbuild plugin does not change files of the app', () => {
   expect(load('/app/src/index.js', 'iife')).toBeUndefined();
   expect(load('/app/src/main.js', 'iife')).toBe('asked for no file');
 });
 
-test('withWorkerUrl() replaces the URL of the worker, and refuses code that has none', () => {
+test('withWorkerUrl() replaces the URL of the worker, and throws if the code has none', () => {
   const code = 'new Worker(new URL("./worker.js", import.meta.url), { type: "module" })';
   expect(withWorkerUrl(code, "new URL('$&')")).toBe(
     `new Worker(new URL('$&'), { type: "module" })`,

@@ -51,7 +51,7 @@ async function collect(): Promise<void> {
   }
 }
 
-test('a signal ends a stream that is read, after a garbage collection too', async () => {
+test('a signal aborts a streamed response, even after garbage collection', async () => {
   const stop = new AbortController();
   const parts: string[] = [];
   const read = readAll(stop.signal, parts);
@@ -63,7 +63,7 @@ test('a signal ends a stream that is read, after a garbage collection too', asyn
   await expect(read).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('a signal ends the wait for a text whose end never comes', async () => {
+test('a signal aborts `text()` of a response that never ends', async () => {
   const stop = new AbortController();
   const text = get('/500', stop.signal).then((response) => response.text());
   text.catch(() => undefined);

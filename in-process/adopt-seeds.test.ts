@@ -127,7 +127,7 @@ interface Scene {
   readonly count: (what: string) => void;
 }
 
-test('each document is made once, with its file, wherever pages are killed and the network goes', async () => {
+test('each document is created once, with its file, despite killed pages and network failures', async () => {
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   for (let seed = 1; seed <= SEEDS; seed++) {

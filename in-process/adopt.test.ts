@@ -103,7 +103,7 @@ async function expectFive(): Promise<void> {
   expect(third.data.about?.id).toBe('102');
 }
 
-test('documents go up with their ids, and refs to mapped ones follow', async () => {
+test('adopted documents keep their ids, and refs to mapped documents are replaced', async () => {
   const received: string[] = [];
   const adoption = await adopt(local, sync, {
     ...here,
@@ -116,7 +116,7 @@ test('documents go up with their ids, and refs to mapped ones follow', async () 
   expect(await sync.client.query(titles)).toEqual(FIVE);
 });
 
-test('without a network they wait in the outbox, are seen at once, and go up later', async () => {
+test('offline, adopted documents are visible at once and wait in the outbox', async () => {
   network.offline();
   const { settled } = await adopt(local, sync, here);
   expect(await sync.client.query(titles)).toEqual(FIVE);
@@ -127,7 +127,7 @@ test('without a network they wait in the outbox, are seen at once, and go up lat
 });
 
 test.each([0, 1, 2, 3, 4])(
-  'cut off before document %i, it goes on, and makes none twice',
+  'an adoption that is aborted before document %i can be repeated without duplicates',
   async (at) => {
     const cut = new AbortController();
     const cutOff = adopt(local, sync, {
@@ -146,7 +146,7 @@ test.each([0, 1, 2, 3, 4])(
   },
 );
 
-test('on another device, what is there already stays as it is', async () => {
+test('a second adoption from another device changes no document', async () => {
   await (
     await adopt(local, sync, here)
   ).settled;
@@ -161,7 +161,7 @@ test('on another device, what is there already stays as it is', async () => {
   await other.close();
 });
 
-test('of another database, a document with the id of one that went up is not taken for that one', async () => {
+test('a document of another local database with the id of an adopted document is a clash', async () => {
   await (
     await adopt(local, sync, here)
   ).settled;
@@ -176,7 +176,7 @@ test('of another database, a document with the id of one that went up is not tak
   ]);
 });
 
-test('what clashes is told by a dry run, in words, and is refused and kept otherwise', async () => {
+test('a dry run describes a clash and writes nothing; an adoption skips the clashing document', async () => {
   await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
   await sync.whenSynced();
   const plan = await planAdoption(local, sync, here);
@@ -223,7 +223,7 @@ test('a dry run names the unique index that refuses a document, and its fields',
   ]);
 });
 
-test('a dry run tells of two documents here that clash with each other at the hub', async () => {
+test('a dry run reports local documents that would clash with each other at the hub', async () => {
   await requireUniqueTitles();
   await sync.whenSynced();
   const twice = { title: 'note 2' };
@@ -240,7 +240,7 @@ test('a dry run tells of two documents here that clash with each other at the hu
   expect(failed.length + (await settled).refused.length).toBe(2);
 });
 
-test('what clashes with what the copy does not keep is refused by the hub, and stays in the list', async () => {
+test('the hub refuses a clash that the copy cannot see, and the write stays in the list', async () => {
   await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
   await sync.setSets([q.Ref(notes, '101')]);
   await sync.whenSynced();
@@ -252,7 +252,7 @@ test('what clashes with what the copy does not keep is refused by the hub, and s
   expect(await hub.client().query(q.Count(all))).toBe(5);
 });
 
-test('a dry run that loses the hub says so, and takes nothing for a clash', async () => {
+test('a dry run rejects if the connection to the hub is lost', async () => {
   const planned = planAdoption(local, sync, {
     ...here,
     onProgress: ({ phase }) => {
@@ -263,7 +263,7 @@ test('a dry run that loses the hub says so, and takes nothing for a clash', asyn
 });
 
 test.each(['limit_exceeded', 'time out'])(
-  'a dry run tries fewer at a time where those together are too much (%s), which is no clash',
+  'a dry run checks fewer documents at a time if the hub refuses many together (%s)',
   async (code) => {
     const query = (expression: Arg, options?: QueryOptions) =>
       Array.isArray(expression) && expression.length > 3
@@ -276,7 +276,7 @@ test.each(['limit_exceeded', 'time out'])(
   },
 );
 
-test('an outbox that is full is waited for', async () => {
+test('an adoption waits while the outbox is full', async () => {
   let refusals = 0;
   const submit = (expression: Arg, options?: SubmitOptions) =>
     ++refusals === 3
@@ -297,7 +297,7 @@ test('an outbox that is full is waited for', async () => {
   await expectFive();
 });
 
-test('an adoption that is stopped while the outbox is full does not wait for the hub', async () => {
+test('an adoption that waits for a full outbox can be aborted', async () => {
   const stop = new AbortController();
   const full = {
     client: {
@@ -314,7 +314,7 @@ test('an adoption that is stopped while the outbox is full does not wait for the
   await expect(adopt(local, full, options)).rejects.toThrow('stopped');
 });
 
-test('a document may be left out, or go up as another', async () => {
+test('`map` can leave out a document or change its data', async () => {
   const { settled } = await adopt(local, sync, {
     map: ({ ref, data }) => {
       if (ref.collection?.id !== 'notes' || ref.id === '105') return undefined;
@@ -333,7 +333,7 @@ test('a document may be left out, or go up as another', async () => {
   expect(labels[1]).toBe('Take over “note 2”');
 });
 
-test('a collection that the hub or the copy lacks is told before anything is written', async () => {
+test('an adoption is refused before any write if the hub or the copy lacks a collection', async () => {
   await local.client().query(q.CreateCollection({ name: 'drafts' }));
   await local.client().query(q.Create(q.Collection('drafts'), { data: {} }));
   const refused = adopt(local, sync, here);
@@ -347,7 +347,7 @@ test('a collection that the hub or the copy lacks is told before anything is wri
   expect(submitted).toBe(5);
 });
 
-test('a database that is closed ends waiting for the verdicts, and nobody need look at that', async () => {
+test('closing the database rejects `settled` without an unhandled rejection', async () => {
   network.offline();
   const { settled } = await adopt(local, sync, here);
   // An unhandled rejection would fail this file.
@@ -355,7 +355,7 @@ test('a database that is closed ends waiting for the verdicts, and nobody need l
   await expect(settled).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
-test('options, and answers of `map`, that are none are refused before anything is written', async () => {
+test('invalid options and invalid answers of `map` are refused before any write', async () => {
   const wrong = async (options: unknown, sentence: string) => {
     for (const call of [planAdoption, adopt])
       await expect(call(local, sync, options as AdoptOptions)).rejects.toMatchObject({
@@ -394,7 +394,7 @@ test('options, and answers of `map`, that are none are refused before anything i
   expect(await sync.writes.list()).toEqual([]);
 });
 
-test('a field that `map` makes null is not there, here or at the hub, and no clash afterwards', async () => {
+test('a field that `map` sets to null is no clash in a later dry run', async () => {
   const map: AdoptOptions['map'] = ({ ref, data }) =>
     ref.collection?.id === 'notes'
       ? { data: { ...data, by: null, in: { about: null } } }
@@ -405,7 +405,7 @@ test('a field that `map` makes null is not there, here or at the hub, and no cla
   expect(await planAdoption(local, sync, { map })).toMatchObject({ documents: 5, clashes: [] });
 });
 
-test('`map` may answer the document itself, with changes', async () => {
+test('`map` may return the whole document with changes', async () => {
   const map: AdoptOptions['map'] = (document) =>
     document.ref.collection?.id === 'notes'
       ? { ...document, data: { ...document.data, title: 'changed' } }
@@ -415,7 +415,7 @@ test('`map` may answer the document itself, with changes', async () => {
   expect(await hub.client().query(titles)).toEqual(Array(5).fill('changed'));
 });
 
-test('64-bit integers go up', async () => {
+test('64-bit integers are adopted exactly', async () => {
   const ref = q.Ref(q.Collection('notes'), '200');
   await local.client().query(q.Create(ref, { data: { n: 9007199254740993n } }));
   const { submitted, settled } = await adopt(local, sync, here);

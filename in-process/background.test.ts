@@ -85,7 +85,7 @@ describe('without a page', () => {
     await inPage(write('from here'));
   });
 
-  test('what is unsent is sent, and what is new is fetched', async () => {
+  test('local writes are sent and new documents are fetched', async () => {
     await hub.client().query(q.Create(notes, { data: { text: 'from elsewhere' } }));
     network.online();
     await syncWithoutPage();
@@ -100,7 +100,7 @@ describe('without a page', () => {
     expect(await writes()).toEqual(['confirmed']);
   });
 
-  test('a hub that is not reached in time is to be tried again, and nothing is lost', async () => {
+  test('if the hub cannot be reached in time, the sync rejects and the writes stay local', async () => {
     await expect(syncWithoutPage(100)).rejects.toMatchObject({ code: 'connection_needed' });
     expect(await writes()).toEqual(['local']);
     network.online();
@@ -108,7 +108,7 @@ describe('without a page', () => {
     expect(await writes()).toEqual(['confirmed']);
   });
 
-  test('a token that the hub has revoked is no reason to try again: writes wait for a login', async () => {
+  test('with a revoked token the sync ends without a retry: the writes wait for a login', async () => {
     const key = await hub.client({ secret }).query(q.KeyFromSecret(secret));
     await hub.client().query(q.Delete(q.Select('ref', key)));
     network.online();
@@ -116,7 +116,7 @@ describe('without a page', () => {
     expect(await hub.client().query(q.Count(q.Documents(notes)))).toBe(0);
   });
 
-  test('a database whose user has signed out is left alone', async () => {
+  test('a database whose user has signed out is not synced', async () => {
     const db = await openPage();
     await db.signOut();
     await db.close();
@@ -126,7 +126,7 @@ describe('without a page', () => {
   });
 });
 
-test('a file that is not sent in time is to be tried again', async () => {
+test('the sync rejects, and is retried, if a file is not sent in time', async () => {
   await inPage((sync) => sync.whenSynced());
   network.offline();
   await inPage(async (sync) => {
@@ -139,7 +139,7 @@ test('a file that is not sent in time is to be tried again', async () => {
   expect(sent()).toBe(1);
 });
 
-test('a first sync that ends before the schema has come fails, as does the next without a network', async () => {
+test('a first sync that is interrupted before the schema arrives rejects, and again when offline', async () => {
   let isCutOff = true;
   const until = network.until.bind(network);
   network.until = (ended) => {
@@ -161,7 +161,7 @@ test('a first sync that ends before the schema has come fails, as does the next 
   await inPage((sync) => sync.whenSynced());
 });
 
-test('a verdict that is asked for after a reload is not told once more', async () => {
+test('a verdict read by `writes.settled()` after a reload causes no `verdict` event', async () => {
   const { id } = await inPage(async (sync) => {
     const write = await sync.client.submit(q.Create(notes, { data: { text: 'a' } }));
     await write.settled;
@@ -178,6 +178,6 @@ test('a verdict that is asked for after a reload is not told once more', async (
   });
 });
 
-test('a database that is no copy is left alone', async () => {
+test('a database that is not a copy is not synced', async () => {
   await expect(syncWithoutPage()).resolves.toBeUndefined();
 });

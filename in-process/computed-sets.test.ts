@@ -91,7 +91,7 @@ const assign = (id: string) =>
   admin.query(q.Create(assignments, { data: { user, site: q.Ref(q.Collection('sites'), id) } }));
 const here = () => sync.client.query(meterCount);
 
-test('documents come and go with what the set is computed from', async () => {
+test('documents come and go with the assignments from which a set is computed', async () => {
   await sync.whenSynced();
   expect(await here()).toBe(0);
   const { ref: first } = await assign('1');

@@ -82,8 +82,8 @@ function countFileRequests(): { readonly network: TestNetwork; readonly requests
   return { network, requests: () => requests };
 }
 
-describe('alone', () => {
-  test('a file comes back as it was put, with its type', async () => {
+describe('without a hub', () => {
+  test('get() returns the bytes and the type of a stored file', async () => {
     const db = await open();
     const size = 2 * CHUNK + 7;
     const photo = await db.files.put(new File([bytes(size)], 'tree.jpg', { type: 'image/jpeg' }));
@@ -105,7 +105,7 @@ describe('alone', () => {
     await db.files.remove(photo);
   });
 
-  test('what is no file is refused', async () => {
+  test('values that are not files are refused', async () => {
     const db = await open();
     expect(await failure(db.files.put('text' as never))).toBe('invalid_usage');
     expect(await failure(db.files.get({} as never))).toBe('invalid_usage');
@@ -118,7 +118,7 @@ describe('alone', () => {
     expect(await db.files.list()).toEqual([]);
   });
 
-  test('a file can be sent only where there is a hub, under a document', async () => {
+  test('send() requires a hub and a document', async () => {
     const db = await open();
     const photo = await db.files.put(photoOf(10));
     await db.client().query(q.CreateCollection({ name: 'notes' }));
@@ -136,7 +136,7 @@ describe('alone', () => {
     await db.files.whenSent();
   });
 
-  test('files of documents with 64-bit integers are found', async () => {
+  test('fetchAll() finds files of documents with 64-bit integers', async () => {
     const db = await open();
     await db.client().query(q.CreateCollection({ name: 'notes' }));
     const photo = await db.files.put(photoOf(10));
@@ -145,7 +145,7 @@ describe('alone', () => {
     expect(await db.files.fetchAll(db.client(), all)).toMatchObject({ files: 1 });
   });
 
-  test('who aborts a call hears their own reason', async () => {
+  test('an aborted call rejects with the reason of its signal', async () => {
     const db = await open();
     const photo = await db.files.put(photoOf(10));
     const stop = new AbortController();
@@ -156,7 +156,7 @@ describe('alone', () => {
     expect((await db.files.get(photo)).size).toBe(10);
   });
 
-  test('what is locked gives no file', async () => {
+  test('a locked database refuses to read and to store files', async () => {
     const db = await open();
     const photo = await db.files.put(photoOf(10));
     await db.signOut();
@@ -201,7 +201,7 @@ describe('with a hub', () => {
     expect(value?.ref.id).toBe(note?.ref.id);
   });
 
-  test('a write that a function makes at the hub has its files sent too, whatever is kept here', async () => {
+  test('files of a write that a function makes at the hub are sent even if no set is kept', async () => {
     await hub.client().query(
       q.CreateFunction({
         name: 'report',
@@ -220,7 +220,7 @@ describe('with a hub', () => {
     expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
   });
 
-  test('a file of a refused write stays here, and goes up when the write is tried again', async () => {
+  test('a file of a refused write stays on the device, and is sent when a retry is confirmed', async () => {
     await hub.client().query(q.Create(q.Ref(users, '1'), { credentials: { password: 'secret' } }));
     const { secret: key } = await hub.client().query(q.CreateKey({ role: 'client' }));
     const role = (create: boolean) => ({
@@ -247,7 +247,7 @@ describe('with a hub', () => {
     expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
   });
 
-  test('whoever may not read the document gets no file, and hears why one is not there yet', async () => {
+  test('get() has its own error code for offline, not uploaded, and a deleted document', async () => {
     const { db, sync } = await device();
     network.offline();
     const photo = await db.files.put(photoOf(9));
@@ -272,7 +272,7 @@ describe('with a hub', () => {
     expect((await other.db.files.get(photo, { of: copyOfRef.ref })).size).toBe(9);
   });
 
-  test('the files of a set are fetched, as far as the hub has them', async () => {
+  test('fetchAll() fetches the files of a set and lists those that are not uploaded', async () => {
     const { db, sync } = await device();
     const photos: FileRef[] = [];
     for (const seed of [1, 2, 3]) {
@@ -293,7 +293,7 @@ describe('with a hub', () => {
     for (const photo of photos) expect((await other.db.files.get(photo)).size).toBe(photo.size);
   });
 
-  test('a file of several documents is fetched under one for which the hub has it', async () => {
+  test('a file of several documents is fetched for the document for which it was uploaded', async () => {
     const { db } = await device();
     const photo = await db.files.put(photoOf(9));
     await hub.client().query(q.Create(notes, { data: { photo } }));
@@ -306,7 +306,7 @@ describe('with a hub', () => {
     expect((await other.db.files.get(photo)).size).toBe(9);
   });
 
-  test('a document that the hub does not have any more does not keep other files from being fetched', async () => {
+  test('fetchAll() fetches the other files if one document was deleted at the hub', async () => {
     const { db } = await device();
     const photos: FileRef[] = [];
     const refs: Ref[] = [];
@@ -344,7 +344,7 @@ describe('with a hub', () => {
     },
   );
 
-  describe('of a photo that its device has not sent yet', () => {
+  describe('a photo that is not uploaded yet', () => {
     /** A note whose photo is on a device that is offline, and a device that keeps the notes. */
     async function noteBefore(photoSeed = 1) {
       const taking = await device({ network });
@@ -354,7 +354,7 @@ describe('with a hub', () => {
       return { taking, photo, ref, send };
     }
 
-    test('another device gets it when it comes, without asking in between', async () => {
+    test('another device gets it after the upload, without polling', async () => {
       const { photo, ref, send } = await noteBefore();
       const counted = countFileRequests();
       const other = await device({ network: counted.network });
@@ -370,7 +370,7 @@ describe('with a hub', () => {
       expect(counted.requests()).toBe(4);
     });
 
-    test('a device that was away gets it when it is back', async () => {
+    test('a device that was offline gets it when it is online again', async () => {
       const { photo, ref, send, taking } = await noteBefore();
       const away = createNetwork();
       const other = await device({ network: away });
@@ -385,7 +385,7 @@ describe('with a hub', () => {
       expect((await offline).size).toBe(photo.size);
     });
 
-    test('whoever gives it up hears their own reason, and nothing is asked any more', async () => {
+    test('an aborted wait rejects with the reason of its signal and sends no more requests', async () => {
       const { photo, ref, send, taking } = await noteBefore();
       const counted = countFileRequests();
       const other = await device({ network: counted.network });
@@ -427,7 +427,7 @@ describe('with a hub', () => {
       expect(await failure(db.files.get(photo, { wait: true }))).toBe('not found');
     });
 
-    test('a user who may not read the note waits for nothing', async () => {
+    test('a user who may not read the note gets `not found` at once', async () => {
       await hub
         .client()
         .query(q.Create(q.Ref(users, '1'), { credentials: { password: 'secret' } }));
@@ -458,7 +458,7 @@ describe('with a hub', () => {
     });
   });
 
-  test('who signs out for good is told of files that have not arrived', async () => {
+  test('remove() and signOut({ forget: true }) are refused while a file is unsent', async () => {
     const { db, sync } = await device();
     const photo = await db.files.put(photoOf(9));
     const made = await hub.client().query(q.Create(notes, { data: { photo } }));
@@ -471,7 +471,7 @@ describe('with a hub', () => {
     await db.signOut({ forget: true, discardUnsent: true });
   });
 
-  test('a database that lived alone brings its files', async () => {
+  test('adopting a local database uploads its files', async () => {
     const alone = await openDatabase('alone');
     await alone.client().query(q.CreateCollection({ name: 'notes' }));
     const photo = await alone.files.put(photoOf(CHUNK + 3));
@@ -488,7 +488,7 @@ describe('with a hub', () => {
   });
 });
 
-test('a folder keeps files', async () => {
+test('a database in a folder keeps its files after it is reopened', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'burrow-folder-'));
   closing.push(() => rm(folder, { recursive: true, force: true }));
   const first = await openFolder(folder);

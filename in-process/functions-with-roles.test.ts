@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 test.each(['complete', 'hub-or-copy'] as const)(
-  'without a connection one at %s says that it needs one',
+  'offline, `at: %s` rejects a call of a function with a role',
   async (at) => {
     network.offline();
     await expect.poll(() => sync.state).toBe('offline');
@@ -54,15 +54,18 @@ test.each(['complete', 'hub-or-copy'] as const)(
   },
 );
 
-test.each(['complete', 'hub-or-copy'] as const)('one at %s is of the hub', async (at) => {
-  await expect.poll(() => sync.state).toBe('live');
-  expect(await sync.client.queryWithMetrics(counted, { at })).toMatchObject({
-    value: 0,
-    from: 'hub',
-  });
-});
+test.each(['complete', 'hub-or-copy'] as const)(
+  'with `at: %s` the hub answers a call of a function with a role',
+  async (at) => {
+    await expect.poll(() => sync.state).toBe('live');
+    expect(await sync.client.queryWithMetrics(counted, { at })).toMatchObject({
+      value: 0,
+      from: 'hub',
+    });
+  },
+);
 
-test('a live one is answered by the hub, and again when something has come from there', async () => {
+test('the hub answers a live query that calls such a function, and again after a change', async () => {
   const answers: unknown[] = [];
   const stop = sync.client.subscribe(counted, {
     next: (count, { from }) => void answers.push(from === 'hub' ? count : from),
@@ -83,7 +86,7 @@ const refusedIn = (place: string) => ({
 });
 
 test.each(['complete', 'hub-or-copy'] as const)(
-  'one that writes is refused at %s, and has written nothing',
+  'with `at: %s` a function that writes is refused, and nothing is written',
   async (at) => {
     await expect.poll(() => sync.state).toBe('live');
     await expect(sync.client.query(noted, { at })).rejects.toMatchObject(
@@ -93,7 +96,7 @@ test.each(['complete', 'hub-or-copy'] as const)(
   },
 );
 
-test('a live one that writes is refused, and has written nothing', async () => {
+test('a live query whose function writes is refused, and nothing is written', async () => {
   await expect.poll(() => sync.state).toBe('live');
   const failed = new Promise((resolve) => {
     sync.client.subscribe(noted, { next: resolve, error: resolve });

@@ -80,7 +80,7 @@ test('a write that reads the past is not stored', async () => {
   expect(await writes.list()).toEqual([]);
 });
 
-test('the present may be named by its time', async () => {
+test('a time at or after the last change needs no history', async () => {
   const { client } = sync;
   expect(await client.query(q.At(q.Now(), q.Count(all)))).toBe(1);
   expect(await client.query(q.At(q.TimeAdd(q.Now(), 1, 'hour'), q.Count(all)))).toBe(1);
@@ -89,7 +89,7 @@ test('the present may be named by its time', async () => {
   expect(await client.query(q.Select(['data', 'color'], q.Get(note, since)))).toBe('blue');
 });
 
-test('a document is made, changed and deleted without its history', async () => {
+test('a document can be created, changed and deleted without its history', async () => {
   const { client } = sync;
   const { settled } = await client.submit(
     q.Do(

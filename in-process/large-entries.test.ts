@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { q } from '../src/index.ts';
 import { openDatabase, openHub } from './testing.ts';
 
-test('a copy takes a document that an index of the hub goes without', async () => {
+test('a copy receives a document that is too large for an index of the hub', async () => {
   const hub = await openHub();
   const admin = hub.client();
   const notes = q.Collection('notes');

@@ -43,7 +43,7 @@ afterEach(async () => {
   await hub.close();
 });
 
-test('who waits for what a sync that was stopped would bring is told so', async () => {
+test('whenSynced() rejects if the sync is stopped, until it starts again', async () => {
   await sync.stop();
   await sync.whenSettled();
   await expect(sync.whenSynced()).rejects.toMatchObject({
@@ -69,7 +69,7 @@ function watch(client: Client, at: 'complete' | 'hub-or-copy') {
   return { received, stop };
 }
 
-test('the hub answers while it can be reached, the copy otherwise', async () => {
+test('with `hub-or-copy` the hub answers while it can be reached, and otherwise the copy', async () => {
   const { received, stop } = watch(sync.client, 'hub-or-copy');
   const last = () => received.at(-1);
   await expect.poll(last).toBe('2 hub');
@@ -90,7 +90,7 @@ test('the hub answers while it can be reached, the copy otherwise', async () => 
   expect(received).toHaveLength(count);
 });
 
-test('a sync that is stopped leaves live queries to the copy', async () => {
+test('after sync.stop() the copy answers live queries', async () => {
   const { received } = watch(sync.client, 'hub-or-copy');
   await expect.poll(() => received.at(-1)).toBe('2 hub');
   await sync.stop();
@@ -99,7 +99,7 @@ test('a sync that is stopped leaves live queries to the copy', async () => {
   await expect.poll(() => received.at(-1)).toBe('2 hub');
 });
 
-test('one that must be complete fails until the copy holds all that it reads', async () => {
+test('with `complete` a live query fails until the copy holds everything it reads', async () => {
   const { received } = watch(sync.client, 'complete');
   await expect.poll(() => received).toEqual(['copy_incomplete']);
   await sync.setSets([all]);
@@ -107,14 +107,14 @@ test('one that must be complete fails until the copy holds all that it reads', a
   expect(received).not.toContain('1 device partial');
 });
 
-test('other clients, and other places, are refused in words', async () => {
+test('`at` is refused for other clients and for unknown values', async () => {
   const { received } = watch(db.client(), 'hub-or-copy');
   await expect.poll(() => received).toEqual(['bad request']);
   const wrong = watch(sync.client, 'hub' as never);
   await expect.poll(() => wrong.received).toEqual(['bad request']);
 });
 
-test('what a client of the hub follows comes from the hub', async () => {
+test('the hub answers live queries of a client made by connect()', async () => {
   const from: string[] = [];
   const stop = admin.subscribe(q.Count(all), { next: (_, scope) => void from.push(scope.from) });
   await expect.poll(() => from).toEqual(['hub']);

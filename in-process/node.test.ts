@@ -67,7 +67,7 @@ const numbersIn = (client: Client): Promise<readonly number[]> =>
     ),
   );
 
-test('a folder keeps what was written, and live queries follow it', async () => {
+test('a folder keeps its documents after it is reopened, and live queries see each change', async () => {
   // The folder does not exist: PGlite creates it.
   const folder = newFolder();
   const first = await openDatabase(folder);
@@ -120,7 +120,7 @@ test('a user logs in with a password, signs out and unlocks the database', async
   await unlocked.close();
 });
 
-test('queries are recorded and exported', async () => {
+test('the query log is recorded and exported', async () => {
   const db = await openDatabase(await emptyFolder(), { log: { enabled: true } });
   await db.client().query(q.Now());
   const hour = 3_600_000;
@@ -132,7 +132,7 @@ test('queries are recorded and exported', async () => {
   await db.close();
 });
 
-test('a folder is kept in step with a hub, and its owner alone can read the token', async () => {
+test('a folder syncs with a hub, and only its owner can read the token', async () => {
   const hub = await openSyncTestHub();
   const admin = await connect({ url: hub.url, secret: hub.secret });
   const { login } = await signUp(admin);
@@ -165,7 +165,7 @@ test('a folder is kept in step with a hub, and its owner alone can read the toke
   await hub.close();
 });
 
-test('destroy() deletes the database, and nothing else in its folder', async () => {
+test('destroy() deletes only the database from its folder', async () => {
   const folder = await emptyFolder();
   await writeFile(join(folder, 'mine'), '');
   const db = await openDatabase(folder);
@@ -177,7 +177,7 @@ test('destroy() deletes the database, and nothing else in its folder', async () 
   await empty.close();
 });
 
-test('close() lets go of the folder, and leaves nothing that keeps a process running', async () => {
+test('close() unlocks the folder, and leaves nothing that keeps a process running', async () => {
   const folder = await emptyFolder();
   const before = ports();
   const db = await openDatabase(folder);
@@ -190,7 +190,7 @@ test('close() lets go of the folder, and leaves nothing that keeps a process run
 });
 
 describe('openDatabase() refuses', () => {
-  test('a folder that is open, and says who has it', async () => {
+  test('a folder that is open, and names the process that has it open', async () => {
     const folder = await emptyFolder();
     const db = await openDatabase(folder);
     await expect(openDatabase(folder)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('openDatabase() refuses', () => {
     await db.close();
   });
 
-  test('a folder that a newer version of Burrow wrote', async () => {
+  test('a folder written by a newer version of Burrow', async () => {
     const folder = await emptyFolder();
     await (await openDatabase(folder)).close();
     const database = openPglite(join(folder, 'pglite'));
@@ -217,7 +217,7 @@ describe('openDatabase() refuses', () => {
     });
   });
 
-  test('the folder of a hub, whose devices would not be told', async () => {
+  test('the folder of a hub, because its devices would not see the changes', async () => {
     const folder = await emptyFolder();
     const storage = await openHubStore({ at: { data: folder } });
     const hub = await openTestHub({ storage });
@@ -228,14 +228,14 @@ describe('openDatabase() refuses', () => {
     });
   });
 
-  test('what is no folder', async () => {
+  test('a path that is not a folder', async () => {
     const file = newFolder();
     await writeFile(file, '');
     await expect(openDatabase(file)).rejects.toMatchObject({ code: 'storage_unavailable' });
     await expect(openDatabase('')).rejects.toBeInstanceOf(UsageError);
   });
 
-  test('options that are for browsers, and says why', async () => {
+  test('options that are only for browsers, and gives the reason', async () => {
     const options: FolderOptions = Object.fromEntries([['store', 'packed']]);
     const opening = openDatabase(newFolder(), options);
     await expect(opening).rejects.toBeInstanceOf(UsageError);
@@ -251,7 +251,7 @@ describe('a process', () => {
   beforeAll(() => bundleNode(built));
   afterAll(() => rm(built, { recursive: true, force: true }));
 
-  test('that is killed has lost nothing that was acknowledged', async () => {
+  test('that is killed keeps all acknowledged writes', async () => {
     const folder = await emptyFolder();
     const child = spawn(process.execPath, [writer, join(built, 'node.mjs'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -274,7 +274,7 @@ describe('a process', () => {
     await db.close();
   });
 
-  test('without PGlite is told how to install it', async () => {
+  test('without PGlite gets an error that says how to install it', async () => {
     // No package is installed in this folder.
     const away = newFolder();
     await mkdir(away);

@@ -105,7 +105,7 @@ const metric = async (name: string): Promise<number> =>
     )?.[1],
   );
 
-test('a live query gives its value, and each later one in order', async () => {
+test('a live query receives its value and each later value in order', async () => {
   const client = remote.client();
   const { received, stop } = follow(client);
   await expect.poll(() => received).toEqual([0]);
@@ -118,7 +118,7 @@ test('a live query gives its value, and each later one in order', async () => {
   await expect.poll(() => metric('live_queries')).toBe(0);
 });
 
-test('live queries share streams: few are open, however many there are and in whatever order they come and go', async () => {
+test('many live queries share at most two streams, in whatever order they start and stop', async () => {
   const client = remote.client();
   const followed: ReturnType<typeof follow>[] = [];
   for (let i = 0; i < 12; i++) {
@@ -134,7 +134,7 @@ test('live queries share streams: few are open, however many there are and in wh
   await expect.poll(() => metric('live_queries')).toBeLessThanOrEqual(8);
 });
 
-test('a stream that breaks goes on with the last state, and tells nothing twice', async () => {
+test('after a broken stream a live query continues without repeating a value', async () => {
   const client = remote.client();
   const { received } = follow(client);
   const { received: other } = follow(client, q.Add(1, 1));
@@ -147,7 +147,7 @@ test('a stream that breaks goes on with the last state, and tells nothing twice'
   expect(other).toEqual([2]);
 });
 
-test('while the hub cannot be reached the observer is told, and again of the value when it can be', async () => {
+test('an observer gets an error while the hub is unreachable, and the value afterwards', async () => {
   const client = remote.client();
   const { received, closed } = follow(client);
   await expect.poll(() => received).toEqual([0]);
@@ -160,7 +160,7 @@ test('while the hub cannot be reached the observer is told, and again of the val
   expect(closed).toEqual([]);
 });
 
-test('a hub that is not there yet is waited for', async () => {
+test('a live query starts as soon as an unreachable hub can be reached', async () => {
   network.isCut = true;
   network.break();
   const { received } = follow(remote.client());
@@ -170,7 +170,7 @@ test('a hub that is not there yet is waited for', async () => {
   await expect.poll(() => received.at(-1)).toBe(0);
 });
 
-test('a secret that is not known, or ends, is an error and not the end; close() is the end', async () => {
+test('an unknown or deleted secret is an error and does not end a live query; close() does', async () => {
   const { received: nobody } = follow(remote.client({ secret: 'nobody' }));
   await expect.poll(() => nobody.length).toBe(1);
   expect(nobody[0]).toBeInstanceOf(Unauthorized);
@@ -186,7 +186,7 @@ test('a secret that is not known, or ends, is an error and not the end; close() 
   expect(String(closed[0])).not.toContain('openDatabase');
 });
 
-test('hooks on a server render the loading state, and share what a script has asked', async () => {
+test('hooks on a server render the loading state, and share the queries of a script', async () => {
   const client = remote.client();
   const Count = () => createElement('i', null, String(useQuery(count).value ?? 'loading'));
   const app = createElement(

@@ -31,7 +31,7 @@ afterAll(async () => {
   await commands.stopHub(hub.url);
 });
 
-test('live queries in a page give each value, and hooks over them too', async () => {
+test('live queries and hooks in a page receive each value', async () => {
   const client = remote.client();
   const received: unknown[] = [];
   client.subscribe(count, { next: (value) => received.push(value) });
@@ -54,7 +54,7 @@ test('live queries in a page give each value, and hooks over them too', async ()
   app.unmount();
 });
 
-test('a page has more live queries than a browser has connections to one hub, and still asks', async () => {
+test('a page with more live queries than browser connections can still send a query', async () => {
   const client = remote.client();
   const values: unknown[] = [];
   for (let i = 0; i < 16; i++) {
@@ -65,7 +65,7 @@ test('a page has more live queries than a browser has connections to one hub, an
   expect(await client.query(q.Add(1, 1))).toBe(2);
 });
 
-test('a hub that does not list the origin says what to do', async () => {
+test('if the hub does not allow the origin, the error names the option `--cors`', async () => {
   const other = await commands.startHub('https://elsewhere.example');
   const elsewhere = await connect(other);
   const error = await new Promise((resolve) => {

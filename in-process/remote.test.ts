@@ -41,7 +41,7 @@ afterAll(async () => {
   await hub.close();
 });
 
-test('query() gives values of the page', async () => {
+test('query() returns the same values as in a page', async () => {
   const made = await remote.client().query(q.Create(notes, { data: { title: 'a heron' } }));
   expect(made.data.title).toBe('a heron');
   const read = await remote.client().queryWithMetrics(q.Get(made.ref));
@@ -50,7 +50,7 @@ test('query() gives values of the page', async () => {
   expect(await remote.client().Sum([1, 2])).toBe(3);
 });
 
-test('many queries at once are no leak to Node', async () => {
+test('many queries at once cause no leak warning of Node', async () => {
   const warnings: string[] = [];
   const onWarning = ({ name }: Error): void => void warnings.push(name);
   process.on('warning', onWarning);
@@ -80,7 +80,7 @@ test('whenActive() waits for an index', async () => {
   expect(await client.query(q.Select('active', q.Get(q.Index('all_notes'))))).toBe(true);
 });
 
-test('errors have the classes of the page', async () => {
+test('errors have the same classes as in a page', async () => {
   const client = remote.client();
   const failure = client.query(q.Get(q.Ref(notes, '1')));
   await expect(failure).rejects.toBeInstanceOf(NotFound);
@@ -101,7 +101,7 @@ test('errors have the classes of the page', async () => {
   });
 });
 
-test("`at` is of no other meaning than at a copy: every answer is the hub's", async () => {
+test('the hub answers every valid `at`, and an invalid `at` is refused', async () => {
   const client = remote.client();
   for (const at of ['hub', 'hub-or-copy', 'complete'] as const)
     expect(await client.queryWithMetrics(1, { at })).toMatchObject({ value: 1, from: 'hub' });
@@ -119,7 +119,7 @@ test("`at` is of no other meaning than at a copy: every answer is the hub's", as
     });
 });
 
-test('a secret that opens nothing is told its kind and why, and not repeated', async () => {
+test('the error for an invalid secret gives the reason and not the secret', async () => {
   const client = remote.client();
   const key = await client.query(q.CreateKey({ role: 'server' }));
   await client.query(q.Delete(key.ref));
@@ -142,7 +142,7 @@ test('a secret that opens nothing is told its kind and why, and not repeated', a
   }
 });
 
-test('the database of connect() keeps nothing here: it cannot be locked, and is forgotten by closing it', async () => {
+test('the database of connect() cannot be locked, and signOut({ forget: true }) only closes it', async () => {
   const other = await connect({ url: hub.url, secret: hub.secret });
   const { database } = other;
   const client = other.client();
@@ -156,7 +156,7 @@ test('the database of connect() keeps nothing here: it cannot be locked, and is 
   expect(await remote.client().query(q.Exists(q.Collection('kept')))).toBe(true);
 });
 
-test('a session over connect() is logged out by forgetting, and another user may log in', async () => {
+test('after logOut({ forget: true }) a session over connect() accepts another login', async () => {
   const opened: RemoteDatabase[] = [];
   const open = async () => {
     const next = await connect({ url: hub.url, secret: hub.secret });
@@ -176,7 +176,7 @@ test('a session over connect() is logged out by forgetting, and another user may
   await opened[1]?.close();
 });
 
-test('a secret of a database whose name no header can hold is sent', async () => {
+test('a secret with a database name that is not ASCII reaches the hub', async () => {
   await remote.client().query(q.CreateDatabase({ name: 'кухня' }));
   const secret = `${hub.secret}:кухня:admin`;
   const kitchen = await connect({ url: hub.url, secret });
@@ -193,7 +193,7 @@ test('a secret of a database whose name no header can hold is sent', async () =>
 });
 
 test.each([[undefined], [null], [''], [5], ['a b']])(
-  'connect() refuses %j as the secret: it does not become another',
+  'connect() refuses %j as the secret, and does not use another',
   async (given) => {
     const secret = given as never;
     await expect(connect({ url: hub.url, secret })).rejects.toBeInstanceOf(UsageError);
@@ -201,20 +201,20 @@ test.each([[undefined], [null], [''], [5], ['a b']])(
 );
 
 test.each([[undefined], [null], [''], [5]])(
-  'client() refuses %j as the secret: it does not become another',
+  'client() refuses %j as the secret, and does not use another',
   (given) => {
     const secret = given as never;
     expect(() => remote.client({ secret })).toThrow(UsageError);
   },
 );
 
-test('the secret of connect() is seen in nothing that connect() gives', () => {
+test('the secret of connect() cannot be found in its result', () => {
   const seen = inspect(remote, { depth: 20, showHidden: true, getters: true });
   expect(seen).toContain(remote.url);
   expect(seen + JSON.stringify(remote)).not.toContain(hub.secret);
 });
 
-test('a signal stops a query', async () => {
+test('a signal aborts a query', async () => {
   const stop = new AbortController();
   const reason = new Error('enough');
   const query = remote.client().query(q.Now(), { signal: stop.signal });
@@ -235,13 +235,13 @@ test('the query log of the hub is exported', async () => {
     expect(gunzipSync(await file.arrayBuffer()).toString()).toContain('for ');
 });
 
-test('fetch() gives answers that are no JSON, and such without a body', async () => {
+test('fetch() returns responses without JSON and without a body', async () => {
   const ping = await remote.fetch('/ping?scope=node');
   expect([ping.status, await ping.text()]).toEqual([200, expect.stringContaining('OK')]);
   expect((await remote.fetch('/ping', { method: 'HEAD' })).status).toBe(200);
 });
 
-test('fetch() gives a stream of the hub as it comes, until it is aborted', async () => {
+test('fetch() passes on the events of a stream until it is aborted', async () => {
   const client = remote.client();
   const { ref } = await client.query(q.Create(notes, { data: { title: 'a heron' } }));
   const stop = new AbortController();
@@ -272,7 +272,7 @@ test('close() ends a stream', async () => {
   await expect(next).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
-test('a hub that is not there, and what is no hub, are told apart from failures', async () => {
+test('an unreachable hub and a server that is not a hub cause different errors', async () => {
   const proxy = createServer((_, response) => response.writeHead(502).end('<html>no</html>'));
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const address = proxy.address();
@@ -289,7 +289,7 @@ test('a hub that is not there, and what is no hub, are told apart from failures'
   await elsewhere.close();
 });
 
-test('connect() refuses wrong options, and shows no secret', async () => {
+test('connect() refuses invalid options, and its error shows no secret', async () => {
   for (const url of ['', 'hub', 'ftp://hub.test', 'https://u:p@hub.test', 'https://hub.test?a=1'])
     await expect(connect({ url, secret: 'any' })).rejects.toBeInstanceOf(UsageError);
   const failure: unknown = await connect({ url: hub.url, secret: 'hush hush' }).catch(
@@ -299,7 +299,7 @@ test('connect() refuses wrong options, and shows no secret', async () => {
   expect(String(failure)).not.toContain('hush');
 });
 
-test('close() ends what is under way and leaves nothing that keeps a process running', async () => {
+test('after close() queries are refused, and nothing keeps the process running', async () => {
   const ports = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const before = ports();

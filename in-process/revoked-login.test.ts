@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { q } from '../src/index.ts';
 import { createNetwork, openDatabase, openHub } from './testing.ts';
 
-test('unlock() of a copy whose token was revoked logs in again, and sends what waits', async () => {
+test('unlock() of a copy with a revoked token logs in again and sends waiting writes', async () => {
   const hub = await openHub();
   onTestFinished(() => hub.close());
   const admin = hub.client();

@@ -35,7 +35,7 @@ afterEach(async () => {
 const INCOMPLETE = { partial: [{ collection: 'notes' }], from: 'device' };
 
 describe('an answer of the copy', () => {
-  test('says what it lacks', async () => {
+  test('lists the collections and indexes that are incomplete', async () => {
     const { client } = sync;
     expect(await client.queryWithMetrics(q.Count(all))).toMatchObject({ value: 1, ...INCOMPLETE });
     expect(await client.queryWithMetrics(q.Count(ofColor('red')))).toMatchObject({
@@ -48,7 +48,7 @@ describe('an answer of the copy', () => {
     });
   });
 
-  test('of a database that is no copy lacks nothing', async () => {
+  test('of a database that is not a copy is complete', async () => {
     const own = await openDatabase();
     await own.client().query(q.CreateCollection({ name: 'notes' }));
     const answer = await own.client().queryWithMetrics(q.Count(all));
@@ -56,7 +56,7 @@ describe('an answer of the copy', () => {
     await own.close();
   });
 
-  test('that must be complete fails and says what to keep', async () => {
+  test('that must be complete fails and names the set to keep', async () => {
     const { client } = sync;
     const asked = client.query(q.Count(all), { at: 'complete' });
     await expect(asked).rejects.toBeInstanceOf(CopyIncomplete);
@@ -72,7 +72,7 @@ describe('an answer of the copy', () => {
     expect(await client.query(q.Count(all), { at: 'complete' })).toBe(2);
   });
 
-  test('that must be complete fails for what the copy has no schema of', async () => {
+  test('that must be complete fails for a collection that the copy does not know', async () => {
     await hub.client().query(q.CreateCollection({ name: 'tasks' }));
     const asked = sync.client.query(q.Count(q.Documents(q.Collection('tasks'))), {
       at: 'complete',
@@ -93,7 +93,7 @@ describe('at the hub, or on the copy', () => {
     expect(await ask()).toMatchObject({ value: 2, from: 'hub' });
   });
 
-  test('what the copy does not know, the hub answers', async () => {
+  test('the hub answers a query of a collection that the copy does not know', async () => {
     const tasks = q.Collection('tasks');
     await hub.client().query(q.CreateCollection({ name: 'tasks' }));
     expect(await sync.client.query(q.Count(q.Documents(tasks)), { at: 'hub-or-copy' })).toBe(0);
@@ -110,7 +110,7 @@ describe('at the hub, or on the copy', () => {
   });
 
   test.each(['nub', 'Hub', '', null, 5])(
-    'a place that there is not is refused (%s)',
+    'an unknown value of `at` is refused (%s)',
     async (given) => {
       const at = given as 'hub';
       const write = q.Create(notes, { data: { color: 'red' } });
@@ -124,7 +124,7 @@ describe('at the hub, or on the copy', () => {
     },
   );
 
-  test('only the client of the sync takes it', async () => {
+  test('only the client of the sync accepts `at`', async () => {
     for (const at of ['complete', 'hub', 'hub-or-copy'] as const)
       await expect(db.client().query(q.Count(all), { at })).rejects.toMatchObject({
         code: 'bad request',
@@ -132,7 +132,7 @@ describe('at the hub, or on the copy', () => {
   });
 });
 
-test('a live query says what it lacks, and tells when nothing is missing any more', async () => {
+test('a live query lists incomplete indexes, and reports when it is complete', async () => {
   const received: (readonly [number, AnswerScope['partial']])[] = [];
   const blue = q.Count(ofColor('green'));
   const stop = sync.client.subscribe(blue, {

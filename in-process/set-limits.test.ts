@@ -28,7 +28,7 @@ afterEach(async () => {
 const sync = (sets: Parameters<Database['sync']>[0]['sets']) =>
   db.sync({ url: hub.url, secret: hub.rootSecret, sets });
 
-test('a set is kept, told of and waited for however long its query is', async () => {
+test('a set with a long query is kept, reported in progress, and can be waited for', async () => {
   const copy = await sync([all]);
   const told = new Set<string>();
   copy.addEventListener('progress', ({ detail }) => {

@@ -24,7 +24,7 @@ export function describeTesting(): void {
     await expect(admin.query(q.Now())).rejects.toBeInstanceOf(DatabaseClosed);
   });
 
-  test('subscribe() follows a query', async () => {
+  test('subscribe() receives each value of a query', async () => {
     const db = await openDatabase();
     const admin = db.client();
     await admin.query(q.CreateCollection({ name: 'todos' }));
@@ -39,14 +39,14 @@ export function describeTesting(): void {
     await db.close();
   });
 
-  test('two databases of one name share nothing', async () => {
+  test('two databases with the same name are independent', async () => {
     const [one, two] = await Promise.all([openDatabase('notes'), openDatabase('notes')]);
     await one.client().query(q.CreateCollection({ name: 'todos' }));
     expect(await two.client().query(q.Exists(todos))).toBe(false);
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('db.fetch answers, also with a stream', async () => {
+  test('db.fetch answers queries and streams', async () => {
     const db = await openDatabase('notes');
     const admin = db.client();
     await admin.query(q.CreateCollection({ name: 'todos' }));
@@ -85,7 +85,7 @@ export function describeTesting(): void {
     await db.close();
   });
 
-  test('a clock is set, and goes forward', async () => {
+  test('a test clock can be set and advanced', async () => {
     const clock = createClock();
     clock.set('2031-05-04T12:00:00Z');
     const db = await openDatabase('notes', { clock });
@@ -127,7 +127,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('what one device writes, another one of the same person shows', async () => {
+  test('a write of one device appears on another device of the same user', async () => {
     const hub = await openHub();
     const { login } = await signUp(hub);
     const sets = [q.Documents(todos)];
@@ -175,7 +175,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('what the hub refuses is told, and undone', async () => {
+  test('a write that the hub refuses settles as refused, with its error', async () => {
     const hub = await openHub();
     const { login } = await signUp(hub);
     const network = createNetwork();
@@ -194,7 +194,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('a login works offline where it has worked before', async () => {
+  test('a user who has logged in on the device can log in offline', async () => {
     const hub = await openHub();
     const { login } = await signUp(hub);
     const network = createNetwork();
@@ -210,7 +210,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('a first sync without a network fails', async () => {
+  test('a first sync fails offline', async () => {
     const hub = await openHub();
     const network = createNetwork();
     network.offline();
@@ -222,7 +222,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('hub and devices may share a clock', async () => {
+  test('hub and devices can share a test clock', async () => {
     const clock = createClock();
     clock.set('2031-05-04');
     const hub = await openHub({ clock });
@@ -238,7 +238,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('options that are not of a test are refused', async () => {
+  test('unknown options and other clocks are refused', async () => {
     // @ts-expect-error: there is none of this name
     const misspelt = openDatabase('notes', { durabilty: 'strict' });
     await expect(misspelt).rejects.toBeInstanceOf(UsageError);
@@ -246,7 +246,7 @@ export function describeTesting(): void {
     await expect(openDatabase('notes', { clock: now })).rejects.toBeInstanceOf(UsageError);
   });
 
-  test('a hub tells who may not', async () => {
+  test('a hub refuses an unknown secret', async () => {
     const hub = await openHub();
     await expect(hub.client({ secret: 'none' }).query(q.Now())).rejects.toBeInstanceOf(
       Unauthorized,
@@ -255,7 +255,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('whatever asks the hub itself is answered by the hub', async () => {
+  test('queries of hub.client() are answered by the hub', async () => {
     const hub = await openHub();
     const asked = q.Add(1, 2);
     const client = hub.client();
@@ -267,7 +267,7 @@ export function describeTesting(): void {
     await hub.close();
   });
 
-  test('a hub that is closed is out of reach', async () => {
+  test('the sync is offline after the hub is closed', async () => {
     const hub = await openHub();
     const { login } = await signUp(hub);
     const db = await openDatabase('todos');

@@ -25,7 +25,7 @@ test('close() leaves nothing that keeps a process running', async () => {
   await expect.poll(ports).toBe(0);
 });
 
-test('nothing holds databases that are closed', async () => {
+test('closed databases are garbage collected', async () => {
   const inMemory = (): number => queryObjects(Database, { format: 'count' });
   const before = inMemory();
   for (let i = 0; i < 20; i++) {
@@ -38,7 +38,7 @@ test('nothing holds databases that are closed', async () => {
 });
 
 // Vue wraps the value of a ref in a proxy, and a proxy has none of the private members of its target.
-test('objects of the API work in a ref of Vue', async () => {
+test('objects of the API work inside a ref of Vue', async () => {
   const hub = await openHub();
   const { login } = await signUp(hub);
   const db = ref(await openDatabase('todos', { log: { enabled: true } }));

@@ -18,7 +18,7 @@ function problemsIn(text: string): string[] {
   ].map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
 }
 
-test('typeFile() names what documents have, and compiles', async () => {
+test('typeFile() declares the fields of documents, and its output compiles', async () => {
   const db = await openDatabase();
   const admin = db.client();
   for (const name of ['people', 'notes', 'class', 'empty'])
@@ -101,7 +101,7 @@ export const notesByTag = (term1: number | string | Expr<number | string>, term2
 `);
 });
 
-test('typeFile() takes an index whose term or value is not in an array', async () => {
+test('typeFile() accepts an index whose terms or values are not an array', async () => {
   const db = await openDatabase();
   const admin = db.client();
   await admin.query(q.CreateCollection({ name: 'notes' }));
@@ -116,7 +116,7 @@ test('typeFile() takes an index whose term or value is not in an array', async (
   expect(text).toContain('() =>\n  q.Match<DocumentRef<Notes>>(q.Index("all_notes"));');
 });
 
-test('typeFile() gives no name that a module may not declare', async () => {
+test('typeFile() uses no name that a module may not declare', async () => {
   const db = await openDatabase();
   const admin = db.client();
   for (const name of ['arguments', 'eval', 'implements', 'undefined', 'static', 'async', '日本'])

@@ -11,7 +11,7 @@ const ELSEWHERE = /^hub\/|^worker\/(?:passwords|sync\/hub-socket)/;
 const namedIn = (title: string): readonly string[] =>
   filesIn(walks.get(title) ?? '').filter((file) => !ELSEWHERE.test(file));
 
-test('a `submit()` passes the files that the walk names', async () => {
+test('a `submit()` executes the files that its walk in ARCHITECTURE.md names', async () => {
   const hub = await openHub();
   const { login } = await signUp(hub);
   const db = await openDatabase('todos');
@@ -28,7 +28,7 @@ test('a `submit()` passes the files that the walk names', async () => {
   await hub.close();
 });
 
-test('a `Login` passes the files that the walk names', async () => {
+test('a `Login` executes the files that its walk in ARCHITECTURE.md names', async () => {
   const db = await openDatabase();
   const admin = db.client();
   const users = q.Collection('users');

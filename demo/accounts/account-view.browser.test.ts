@@ -24,13 +24,13 @@ const appWith = (all: readonly Account[]): App =>
 
 afterEach(() => document.body.replaceChildren());
 
-test('assistive technology learns which login is in use', () => {
+test('`aria-current` marks the login in use', () => {
   const { node } = accountView(appWith(['ada@example.org', 'ben@example.org'].map(accountOf)));
   const items = [...node.querySelectorAll('[data-testid=accounts] li')];
   expect(items.map((item) => item.getAttribute('aria-current'))).toEqual(['true', null]);
 });
 
-test('assistive technology learns that a login is in progress', () => {
+test('the form has `aria-busy` while a login is in progress', () => {
   const form = signInForm(appWith([]), () => undefined);
   document.body.append(form);
   for (const [name, value] of Object.entries({
@@ -50,7 +50,7 @@ function fillIn(form: HTMLElement): void {
     (form.querySelector(`[name=${name}]`) as HTMLInputElement).value = value;
 }
 
-test('who logs in by keyboard goes on from the heading of what is there now', async () => {
+test('after "Log in" and "Add a login" the focus moves to the new heading', async () => {
   const app = appWith([]);
   const accounts = app.accounts as unknown as Record<string, unknown> & EventTarget;
   accounts['logIn'] = () => {
@@ -71,7 +71,7 @@ test('who logs in by keyboard goes on from the heading of what is there now', as
   expect(document.activeElement?.textContent).toBe('Add a login');
 });
 
-test('a login that fails leaves the focus where it was, and may be sent again', async () => {
+test('after a failed login the focus stays on the button and the login can be repeated', async () => {
   const app = appWith([]);
   let attempts = 0;
   Object.assign(app.accounts, { logIn: () => Promise.reject(new Error(`No ${(attempts += 1)}`)) });
@@ -89,7 +89,7 @@ test('a login that fails leaves the focus where it was, and may be sent again', 
   }
 });
 
-test('a name of nothing but blanks is refused', () => {
+test('a login name of spaces only is refused', () => {
   const form = signInForm(appWith([]), () => undefined);
   const name = form.querySelector<HTMLInputElement>('[name=login-name]');
   if (!name) throw new Error('There is no field for the name.');

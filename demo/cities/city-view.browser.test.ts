@@ -30,7 +30,7 @@ const app = {
 
 afterEach(() => document.body.replaceChildren());
 
-test('the focus returns to the button when the form is closed', async () => {
+test('the focus returns to the Edit button when the form is closed', async () => {
   const { node } = cityView(app, { name: 'city', id: '1', options: new URLSearchParams() });
   document.body.append(node);
   node.querySelector<HTMLElement>('[data-testid=edit]')?.click();

@@ -4,7 +4,7 @@ import { fqlView } from './fql-view.ts';
 
 afterEach(() => document.body.replaceChildren());
 
-test('functions that match what was typed are gone when an example replaces it', () => {
+test('choosing an example removes the suggestions for the typed text', () => {
   const { node } = fqlView({ people: [], accounts: { all: [] } } as unknown as App);
   document.body.append(node);
   const area = node.querySelector('textarea');

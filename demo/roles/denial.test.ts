@@ -6,7 +6,7 @@ const wire = (expression: Expr): unknown => JSON.parse(JSON.stringify(expression
 const note = q.Ref(q.Collection('notes'), '1');
 const ROLE = 'the role “notes_reader”';
 
-test('denialOf() says role, action and resource, and not whether there is such a document', () => {
+test('denialOf() names role, action and resource, and does not reveal whether the document exists', () => {
   const told = (expression: Expr, ...position: (string | number)[]) =>
     denialOf(wire(expression), position, ROLE);
   const unsaid = ', or not this one. The error does not reveal whether it exists.';
@@ -33,7 +33,7 @@ test('denialOf() says role, action and resource, and not whether there is such a
   });
 });
 
-test('denialOf() reads refs that came as values', () => {
+test('denialOf() understands refs given as `Ref` values', () => {
   const collections = new Ref('collections');
   const notes = new Ref('notes', collections);
   const told = (ref: Ref) => denialOf(wire(q.Update(ref, {})), [], ROLE)?.sentence;
@@ -42,7 +42,7 @@ test('denialOf() reads refs that came as values', () => {
   expect(told(new Ref('1', new Ref('keys')))).toContain('change keys');
 });
 
-test('denialOf() finds the form inside a larger query', () => {
+test('denialOf() finds the denied call by its position in a larger query', () => {
   const query = wire(q.Do(q.Get(note), q.Let({ x: 1 }, q.Delete(note))));
   expect(denialOf(query, ['do', 0], ROLE)?.action).toBe('read');
   expect(denialOf(query, ['do', 1, 'in'], ROLE)?.action).toBe('delete');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countryName } from './format.ts';
 
-test('countryName() takes whatever stands in an address', () => {
+test('countryName() returns an unknown code unchanged', () => {
   expect(['FR', 'XK', '', 'foo', 'fr-x', '123'].map(countryName)).toEqual([
     'France',
     'Kosovo',

@@ -16,14 +16,14 @@ function listOf(...labels: readonly string[]): HTMLElement {
 const focusOn = (list: HTMLElement, label: string): void =>
   list.querySelector<HTMLElement>(`[aria-label="${label}"]`)?.focus();
 
-test('the focus stays at a control that is still there', () => {
+test('the focus stays on a control that is still in the list', () => {
   const list = listOf('one', 'two');
   focusOn(list, 'two');
   refill(list, rowsOf('new', 'one', 'two'));
   expect(document.activeElement?.ariaLabel).toBe('two');
 });
 
-test('the focus goes to the control in the place of one that is gone or has another name', () => {
+test('if the focused control is removed or renamed, the one at its position gets the focus', () => {
   const list = listOf('Publish', 'Delete');
   focusOn(list, 'Publish');
   refill(list, rowsOf('Hide', 'Delete'));
@@ -33,14 +33,14 @@ test('the focus goes to the control in the place of one that is gone or has anot
   expect(document.activeElement?.ariaLabel).toBe('Hide');
 });
 
-test('the focus goes to the list when it has no controls left', () => {
+test('the focus moves to the list if it has no controls left', () => {
   const list = listOf('Discard');
   focusOn(list, 'Discard');
   refill(list, [h('li', {}, 'Confirmed')]);
   expect(document.activeElement).toBe(list);
 });
 
-test('the focus is not taken from elsewhere', () => {
+test('a focus outside the list does not move', () => {
   const list = listOf('one');
   const elsewhere = h('button', {});
   document.body.append(elsewhere);

@@ -4,7 +4,7 @@ import { startRouter, type Route } from './router.ts';
 
 afterEach(() => history.replaceState(null, '', '#'));
 
-test('an address that names no view shows the cities, also one of a member of every object', () => {
+test('an address that names no view shows the cities, also `constructor` and `toString`', () => {
   for (const name of ['constructor', 'toString', 'nowhere', '']) {
     history.replaceState(null, '', `#/${name}`);
     const shown: [View, Route][] = [];

@@ -77,7 +77,7 @@ async function addHere(title: string): Promise<void> {
   await expect.poll(titles).toContain(title);
 }
 
-test('a note that another window adds during an adoption stays', async () => {
+test('a note that another window adds during an adoption stays in the local database', async () => {
   await addHere('A stork');
   network.offline();
   shown('adopt').click();
@@ -90,7 +90,7 @@ test('a note that another window adds during an adoption stays', async () => {
   expect(await other.client().query(q.Count(q.Documents(NOTES)))).toBe(1);
 });
 
-test('what another window adds and removes is shown, and can be brought in', async () => {
+test('notes that another window adds or removes update the list and the button that adopts', async () => {
   const isDisabled = () => (shown('adopt') as HTMLButtonElement).disabled;
   const client = other.client();
   await expect.poll(() => client.query(q.Exists(NOTES))).toBe(true);

@@ -13,7 +13,7 @@ import { readWrite, sayWrite } from './read-write.ts';
 const read = (expression: Expr) => readWrite(JSON.stringify(expression));
 const titleOf = (id: string): string => `note ${id}`;
 
-test('readWrite() finds what each write of the page was about', () => {
+test('readWrite() recognizes each kind of write that the page makes', () => {
   expect(read(createNote('A wren', true))).toEqual({
     kind: 'create',
     title: 'A wren',
@@ -27,7 +27,7 @@ test('readWrite() finds what each write of the page was about', () => {
   expect(read(deleteNote('7'))).toEqual({ kind: 'delete', id: '7' });
 });
 
-test('sayWrite() says it, and does not fail on what another page wrote', () => {
+test('sayWrite() describes the writes of this page, and says if another page wrote', () => {
   expect(sayWrite(read(createNote('A wren', true)), titleOf)).toBe('New note “A wren”');
   expect(sayWrite(read(renameNote('7', 'A siskin')), titleOf)).toBe(
     'Rename “note 7” to “A siskin”',

@@ -9,7 +9,7 @@ const guides = readdirSync(new URL('../../docs', import.meta.url))
   .map((name) => read(`../../docs/${name}`));
 
 test.each(readdirSync(new URL('.', import.meta.url)).filter((name) => name !== 'guides.test.ts'))(
-  '%s is in a guide',
+  '%s is quoted in exactly one guide',
   (name) => {
     const fenced = `\n${read(name)}\`\`\`\n`;
     expect(guides.filter((guide) => guide.includes(fenced))).toHaveLength(1);

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.close());
 
-test('openTodos() counts what is to be done', async () => {
+test('openTodos() counts the to-dos that are not done', async () => {
   const client = db.client();
   for (const done of [false, true, false])
     await client.query(q.Create(q.Collection('todos'), { data: { done } }));

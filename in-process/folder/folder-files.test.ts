@@ -17,11 +17,11 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-describe('in a folder', () => {
+describe('file store in a folder', () => {
   describeFileStore(async () => folderFiles(await newFolder()).openFiles('any'));
 });
 
-test('what else is in the folder is no file', async () => {
+test('other files and folders in the folder are ignored', async () => {
   const folder = await newFolder();
   const store = folderFiles(folder).openFiles('any');
   const record = newRecord(`file:${'a'.repeat(64)}`, { size: 0, chunks: [] });
