@@ -33,7 +33,7 @@ test.each<[string, () => Promise<unknown>]>([
     'connect() with a misspelt option',
     () => connect({ url: hub.url, secret, timeoutMs: 5 } as Parameters<typeof connect>[0]),
   ],
-])('%s refuses what is no options', async (_, call) => {
+])('%s refuses invalid options', async (_, call) => {
   await expect(call()).rejects.toBeInstanceOf(UsageError);
 });
 
@@ -41,7 +41,7 @@ const syncWith = (sets: readonly unknown[]) =>
   db.sync({ url: hub.url, secret, sets: sets as never[] });
 
 test.each([0, -1, 1.5, NaN, Infinity, 600_001, '5000', null])(
-  'the time of a query is not %s, wherever it is answered',
+  '`timeoutMs` of a query cannot be %s, wherever it is answered',
   async (given) => {
     const timeoutMs = given as number;
     const { client } = await syncWith([q.Documents(notes)]);
@@ -56,7 +56,7 @@ test.each([0, -1, 1.5, NaN, Infinity, 600_001, '5000', null])(
   },
 );
 
-test('what is wrong with tags is said of the option', async () => {
+test('the error for invalid tags names the option', async () => {
   await expect(db.client().query(1, { tags: { 'my page': 'x' } })).rejects.toMatchObject({
     code: 'bad request',
     description:
@@ -127,12 +127,15 @@ test.each<[string, (sync: Sync) => Promise<unknown>, string]>([
     ({ writes }) => writes.resolve({ cannotBeSent } as never, { discard: true }),
     'a string that is not empty, but is an object',
   ],
-])('what cannot be sent to the worker is refused by its name: %s', async (name, call, expected) => {
-  const sync = await syncWith([q.Documents(notes)]);
-  await expect(call(sync)).rejects.toThrow(`The option \`${name}\` must be ${expected}.`);
-});
+])(
+  'an option that cannot be sent to the worker is refused by its name: %s',
+  async (name, call, expected) => {
+    const sync = await syncWith([q.Documents(notes)]);
+    await expect(call(sync)).rejects.toThrow(`The option \`${name}\` must be ${expected}.`);
+  },
+);
 
-test('of a login goes to the worker what belongs to it', async () => {
+test('only `user`, `password` and `key` of a login go to the worker', async () => {
   const more = { user: q.Ref(notes, '1'), password: 'secret', key: 'mistyped', cannotBeSent };
   const unknown = { code: 'unauthorized', description: 'The hub does not know this `key`.' };
   const sync = db.sync({ url: hub.url, login: more, sets: [q.Documents(notes)] });
@@ -145,14 +148,14 @@ test('of a login goes to the worker what belongs to it', async () => {
     await expect(db.unlock(login)).rejects.toThrow('db.unlock needs');
 });
 
-test('the first sync on a device without a login is told by its code', async () => {
+test('a first sync without a login rejects with `login_needed`', async () => {
   const sync = () => db.sync({ url: hub.url, sets: [q.Documents(notes)] });
   await expect(sync()).rejects.toMatchObject({ code: 'login_needed', status: 401 });
   await syncWith([q.Documents(notes)]);
   await sync();
 });
 
-test('a session with sets that are none says so, whoever is known here', async () => {
+test('a session with invalid sets has the error `invalid_usage`, with or without a known user', async () => {
   const stateOf = async () => {
     const session = new Session({ database: db, sync: { url: hub.url, sets: [notes] } });
     const stop = session.start();
@@ -186,7 +189,7 @@ test('writes are listed by their states', async () => {
   expect(await writes.list()).toHaveLength(1);
 });
 
-test('an unknown unit of time is answered with those there are', async () => {
+test('the error for an unknown time unit lists the valid units', async () => {
   const added = q.TimeAdd(q.Now(), 1, 'week' as never);
   await expect(db.client().query(added)).rejects.toMatchObject({
     description:
@@ -194,7 +197,7 @@ test('an unknown unit of time is answered with those there are', async () => {
   });
 });
 
-test('a bare function in a role is answered with what to do about it', async () => {
+test('the error for a bare function in a role suggests q.Query()', async () => {
   const predicate = (ref: unknown): unknown => ref;
   const actions = { read: predicate as never };
   const role = q.CreateRole({ name: 'reader', privileges: { resource: notes, actions } });
@@ -204,7 +207,7 @@ test('a bare function in a role is answered with what to do about it', async () 
   });
 });
 
-test('over HTTP descriptions are those of the original', async () => {
+test('over HTTP, error descriptions are those of Fauna', async () => {
   const ask = async (body: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': '4' };
     const answer = await db.fetch('/', { method: 'POST', headers, body: JSON.stringify(body) });

@@ -41,7 +41,7 @@ const schemaOf = (...indexes: readonly IndexInfo[]): SchemaInfo => ({
 const notes = q.Documents(q.Collection('notes'));
 const tag = (ref: Arg) => q.Select(['data', 'tag'], q.Get(ref));
 
-test('adviseOn() tells the index for a filter that compares a field', () => {
+test('adviseOn() suggests an index for a filter that compares a field', () => {
   const query = asked(q.Count(q.Filter(notes, (ref) => q.Equals(tag(ref), 'bird'))));
   const [advice] = adviseOn(query, schemaOf());
   expect(advice).toEqual({
@@ -54,7 +54,7 @@ test('adviseOn() tells the index for a filter that compares a field', () => {
   expect(() => build(advice?.create ?? '')).not.toThrow();
 });
 
-test('adviseOn() names an index that is there', () => {
+test('adviseOn() names an existing index if it is active', () => {
   const query = asked(q.Filter(notes, (ref) => q.Equals('bird', tag(ref))));
   const [advice] = adviseOn(query, schemaOf(index('tagged', { terms: [field('data', 'tag')] })));
   expect(advice).toMatchObject({ create: undefined, use: 'Match(Index("tagged"), "bird")' });
@@ -62,7 +62,7 @@ test('adviseOn() names an index that is there', () => {
   expect(adviseOn(query, schemaOf(building))[0]?.create).toContain('notes_by_tag');
 });
 
-test('adviseOn() adds the field to the terms of a match, and understands values of entries', () => {
+test('adviseOn() adds the field to the terms of a Match, and understands index values', () => {
   const owned = index('notes_by_owner', { terms: [field('data', 'owner')] });
   const match = q.Match(q.Index('notes_by_owner'), 'ada');
   const query = asked(q.Filter(match, (ref) => q.Equals(tag(ref), 'bird')));
@@ -87,7 +87,7 @@ test('adviseOn() adds the field to the terms of a match, and understands values 
   );
 });
 
-test('adviseOn() tells an ordered index for a comparison, also of documents on a page', () => {
+test('adviseOn() suggests an ordered index for a comparison, also of documents on a page', () => {
   const page = q.Map(q.Paginate(notes, { size: 1000 }), (ref) => q.Get(ref));
   const query = asked(q.Filter(page, (note) => q.GT(q.Select(['data', 'at'], note), 5)));
   const [advice] = adviseOn(query, schemaOf());
@@ -103,7 +103,7 @@ test('adviseOn() tells an ordered index for a comparison, also of documents on a
   });
 });
 
-test('adviseOn() tells the values of an index for a page that reads few fields of each document', () => {
+test('adviseOn() suggests index values for a page that reads few fields of each document', () => {
   const titles = q.Map(q.Paginate(notes, { size: 1000 }), (ref) => ({
     title: q.Select(['data', 'title'], q.Get(ref)),
     tag: tag(ref),
@@ -118,13 +118,13 @@ test('adviseOn() tells the values of an index for a page that reads few fields o
   ).toEqual([]);
 });
 
-test('adviseOn() says so when much is read for a short answer and no pattern is known', () => {
+test('adviseOn() reports many reads for a short answer if it knows no remedy', () => {
   const [advice] = adviseOn(asked(q.Count(notes)), schemaOf());
   expect(advice?.reason).toContain('read 1000 documents and went through 1000 entries');
   expect(adviseOn({ ...asked(q.Count(notes)), query: undefined }, schemaOf())).toHaveLength(1);
 });
 
-test('adviseOn() tells no index that would change the answer', () => {
+test('adviseOn() suggests no index that would change the answer', () => {
   const filters = [
     q.Filter(notes, (ref) => q.Not(q.Equals(tag(ref), 'bird'))),
     q.Filter(notes, (ref) => q.Or(q.Equals(tag(ref), 'bird'), q.Equals(tag(ref), 'frog'))),
@@ -140,7 +140,7 @@ test('adviseOn() tells no index that would change the answer', () => {
     ).toEqual([undefined]);
 });
 
-test('adviseOn() keeps a filter that has other conditions', () => {
+test('adviseOn() keeps the filter if it has other conditions', () => {
   const both = q.Filter(notes, (ref) =>
     q.And(q.GT(q.Select(['data', 'at'], q.Get(ref)), 5), q.And(true, q.Equals(tag(ref), 'bird'))),
   );
@@ -173,7 +173,7 @@ test('adviseOn() adds no field to an index whose terms are computed, or which ha
     expect(adviseOn(query, schemaOf(index('owned', owned)))[0]?.create).toBeUndefined();
 });
 
-test('isSlow() goes by time or reads', () => {
+test('isSlow() depends on the time or the reads', () => {
   expect(isSlow(asked(1))).toBe(true);
   expect(isSlow(asked(1, 1, 1))).toBe(false);
   expect(isSlow({ ...asked(1, 1, 1), metrics: { ...METRICS, queryTimeMs: 100 } })).toBe(true);

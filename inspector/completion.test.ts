@@ -25,7 +25,7 @@ test('completionsAt() completes functions of the language', () => {
   expect(at('1')).toEqual([]);
 });
 
-test('completionsAt() completes names of the database, with the quote that is missing', () => {
+test('completionsAt() completes names of the database and adds a missing quote', () => {
   expect(at('Collection("no')).toEqual([
     { label: 'notes', insert: 'notes"', start: 12 },
     { label: 'nodes', insert: 'nodes"', start: 12 },
@@ -37,7 +37,7 @@ test('completionsAt() completes names of the database, with the quote that is mi
   expect(at('Concat("a", Tim')[0]?.label).toBe('Time');
 });
 
-test('completionsAt() passes over comments', () => {
+test('completionsAt() ignores comments', () => {
   const [first] = at("// it doesn't end a string\nPag");
   expect(first?.insert).toBe('Paginate(');
   expect(at('Index(/* "a */')).toEqual([]);

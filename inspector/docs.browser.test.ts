@@ -28,14 +28,14 @@ afterEach(async () => {
 
 const shown = () => document.querySelector('burrow-inspector')?.shadowRoot?.textContent;
 
-test('a button opens it', async () => {
+test('the button of the first example opens the inspector', async () => {
   run(pieces[0] ?? '', db);
   expect(shown()).toBeUndefined();
   document.querySelector('button')?.click();
   await expect.poll(shown).toContain('Collections');
 });
 
-test('it is a custom element', async () => {
+test('the custom element of the second example shows the inspector', async () => {
   run(pieces[1] ?? '', db);
   await expect.poll(shown).toContain('Collections');
   expect(pieces).toHaveLength(2);

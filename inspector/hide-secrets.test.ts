@@ -12,7 +12,7 @@ const SECRETS = [
   'Bearer abcdefgh',
 ];
 
-test('hideSecretTexts() hides what the engine hides, and the secret of a sync', () => {
+test('hideSecretTexts() hides the same secrets as the engine, and the secret of a sync', () => {
   for (const secret of SECRETS) {
     expect(hideSecretTexts(`x ${secret}`)).toBe('x ***');
     expect(hideInEngine(`x ${secret}`)).toBe('x ***');
@@ -20,14 +20,14 @@ test('hideSecretTexts() hides what the engine hides, and the secret of a sync', 
   expect(hideSecretTexts('burrow-sync-0123456789abcdef')).toBe('***');
 });
 
-test('shownValue() hides members that are named as secrets, at any depth', () => {
+test('shownValue() hides members with the name of a secret, at any depth', () => {
   const key = { secret: 'short', data: [{ password: 'p', hashed_secret: 'x', n: 5 }] };
   expect(shownValue(key)).toBe(
     '{ secret: "***", data: [{ password: "***", hashed_secret: "***", n: 5 }] }',
   );
 });
 
-test('shownQuery() is FQL text, without secrets', () => {
+test('shownQuery() returns FQL text without secrets', () => {
   expect(shownQuery(queryText(q.Get(q.Ref(q.Collection('a'), '1'))))).toBe(
     'Get(Ref(Collection("a"), "1"))',
   );
@@ -35,11 +35,11 @@ test('shownQuery() is FQL text, without secrets', () => {
   expect(shownQuery(undefined)).toBe('(not kept)');
 });
 
-test('problemOf() says what went wrong without the secrets that an error quotes', () => {
+test('problemOf() returns the message of an error without its secrets', () => {
   for (const secret of SECRETS) expect(problemOf(new Error(`not ${secret}`))).toBe('not ***');
 });
 
-test('mayHoldSecret() keeps passwords out of the history of the shell', () => {
+test('mayHoldSecret() is true for queries with a password or a secret', () => {
   expect(mayHoldSecret('Login(user, { password: "x" })')).toBe(true);
   expect(mayHoldSecret(`KeyFromText("${SECRETS[0]}")`)).toBe(true);
   expect(mayHoldSecret('Paginate(Documents(Collection("notes")))')).toBe(false);

@@ -3,7 +3,7 @@ import { openDatabase } from '../in-process/testing.ts';
 import { q } from '../src/index.ts';
 import { fieldText, readSchema } from './schema.ts';
 
-test('readSchema() reads indexes in whichever style they were made, and shows fields that find nothing', async () => {
+test('readSchema() reads every form of index definition, and marks fields that find nothing', async () => {
   const db = await openDatabase();
   const client = db.client();
   await client.query(q.CreateCollection({ name: 'notes' }));

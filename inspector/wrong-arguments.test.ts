@@ -22,13 +22,13 @@ test.each<[string, unknown]>([
   [NO_PARENT, { parent: null }],
   [NO_OPTIONS, '#root'],
   [NO_OPTIONS, { parnet: {} }],
-])('mountInspector(): %s', async (sentence, options) => {
+])('mountInspector() throws: %s', async (sentence, options) => {
   const { db } = await openFake();
   expect(() => mountInspector(db, options as InspectorOptions)).toThrow(new UsageError(sentence));
   await db.close();
 });
 
-test('the element refuses them too, and keeps what it has', async () => {
+test('the element refuses invalid properties and keeps its database', async () => {
   const { db } = await openFake();
   const element = new BurrowInspector();
   element.database = db;

@@ -30,11 +30,11 @@ for (const [text, expression] of SAME) {
   });
 }
 
-test('build() keeps integers that are no safe numbers whole', () => {
+test('build() keeps integers beyond the safe range exact', () => {
   expect(build('Abs(9223372036854775807)').expression.raw).toEqual({ abs: 9223372036854775807n });
 });
 
-test('build() sends a bare value as a query', () => {
+test('build() makes a query of a bare value', () => {
   expect(wire(build('[1]').expression)).toEqual({ let: [], in: [1] });
 });
 
@@ -57,7 +57,7 @@ const WRONG: readonly (readonly [text: string, at: string, message: string])[] =
 ];
 
 for (const [text, at, message] of WRONG) {
-  test(`build() refuses ${JSON.stringify(text)}, and says where`, () => {
+  test(`build() refuses ${JSON.stringify(text)}, and gives the position`, () => {
     const problem = problemOf(text);
     expect(problem.message).toBe(message);
     expect(text.slice(problem.start, problem.end)).toBe(at);

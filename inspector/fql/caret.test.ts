@@ -15,13 +15,13 @@ test('callAt() finds the name at the caret, or the call around it', () => {
   expect(at('|Add(1, 2)')).toBeUndefined();
 });
 
-test('callAt() sees no calls in strings, not even in one that does not end', () => {
+test('callAt() ignores calls in strings, even in an unterminated one', () => {
   expect(at('Concat(["Get(", "\\"Map("], |')).toBe('Concat');
   expect(at("Length('Get(|")).toBe('Length');
   expect(at('"Get(|')).toBeUndefined();
 });
 
-test('callAt() passes over comments', () => {
+test('callAt() ignores comments', () => {
   expect(at("// it doesn't end a string\nGet(|")).toBe('Get');
   expect(at('Map(/* Get(" */ |')).toBe('Map');
   expect(at('Map([], // Get(|')).toBe('Map');

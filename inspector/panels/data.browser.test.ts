@@ -4,7 +4,7 @@ import { dataPanel } from './data.ts';
 
 afterEach(() => document.body.replaceChildren());
 
-test('the collection that was pressed last is shown, whichever answer comes last', async () => {
+test('the collection that was clicked last is shown, whichever answer arrives last', async () => {
   const answers: ((page: unknown) => void)[] = [];
   const panel = dataPanel({
     schema: () => Promise.resolve({ collections: ['notes', 'users'], indexes: [], functions: [] }),

@@ -15,7 +15,7 @@ const record = (number: number, reads: QueryRecord['reads']): QueryRecord =>
     reads,
   }) as unknown as QueryRecord;
 
-test('of a query whose reads are not known only their number is shown', () => {
+test('if the reads of a query are unknown, only their number is shown', () => {
   const panel = queriesPanel({} as Context);
   const { node } = panel;
   document.body.append(node);
@@ -34,7 +34,7 @@ test('of a query whose reads are not known only their number is shown', () => {
   expect(earlier).not.toContain('entries');
 });
 
-test('of a query that was denied the developer is told what, which its caller is not', async () => {
+test('a denied query shows which resource was denied', async () => {
   const context = { schema: () => Promise.reject(new Error('not loaded')) };
   const panel = queriesPanel(context as unknown as Context);
   const { node } = panel;

@@ -4,7 +4,7 @@ import { shellPanel } from './shell.ts';
 
 afterEach(() => document.body.replaceChildren());
 
-test('going through earlier queries and back keeps what was typed', async () => {
+test('going through the query history and back keeps the typed text', async () => {
   const shell = shellPanel({
     root: { queryWithMetrics: () => Promise.reject(new Error('no database')) },
   } as unknown as Context);

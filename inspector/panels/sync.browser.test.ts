@@ -52,20 +52,20 @@ beforeEach(() => {
 });
 afterEach(() => document.body.replaceChildren());
 
-test('the state of each write is a sentence', () => {
+test('the state of each write is shown as a sentence', () => {
   draw(recordOf([pending('0.1'), pending('0.2', { state: 'parked' })]));
   expect(panel.node.textContent).toContain('State: not synced yet.');
   expect(panel.node.textContent).toContain('State: waits for a login.');
 });
 
-test('a clock of the hub that is behind is said to be behind', () => {
+test('the panel says whether the clock of the hub is ahead or behind', () => {
   draw(recordOf([], { skewMicros: 2_000 }));
   expect(panel.node.textContent).toContain('2 ms ahead of this device');
   draw(recordOf([], { skewMicros: -5_000 }));
   expect(panel.node.textContent).toContain('5 ms behind this device');
 });
 
-test('a write that will probably be refused is marked when that becomes known', () => {
+test('a write is marked while it is predicted to be refused', () => {
   draw(recordOf([pending('0.1')]));
   expect(panel.node.textContent).not.toContain('will probably be refused');
   draw(recordOf([pending('0.1', { predicted: 'refused' })]));
@@ -74,7 +74,7 @@ test('a write that will probably be refused is marked when that becomes known', 
   expect(panel.node.textContent).not.toContain('will probably be refused');
 });
 
-test('the list waits while a write has the focus, and is up to date when it has lost it', () => {
+test('the list is not redrawn while a write has the focus', () => {
   draw(recordOf([pending('0.1')]));
   const summary = root.querySelector('summary');
   summary?.focus();

@@ -15,7 +15,7 @@ test.each([
   await expect(call).rejects.toMatchObject({ description });
 });
 
-test('syncInBackground() refuses what is no database, and the sync of another: nothing would be sent', async () => {
+test('syncInBackground() refuses anything but an open database and its own sync', async () => {
   const database = () => ({ stored: { name: 'notes', settings: {} }, files: {} }) as Database;
   const db = database();
   for (const [given, sync] of [
@@ -32,7 +32,7 @@ test('syncInBackground() refuses what is no database, and the sync of another: n
   }
 });
 
-test('an app that does not fetch any more ends what an earlier build of it has asked for', async () => {
+test('without `fetchEveryHours` the periodic fetch of an earlier build is cancelled', async () => {
   const asked = new Set<string>();
   const periodicSync = {
     register: async (tag: string) => void asked.add(tag),

@@ -42,7 +42,7 @@ function openFake() {
   };
 }
 
-test('watchUnsent() tells how many writes and files are unsent, until it is ended', async () => {
+test('watchUnsent() reports the number of unsent writes and files until it is stopped', async () => {
   const { sync, files, answer, progress, verdict } = openFake();
   const counts: number[] = [];
   const stop = watchUnsent(sync, files, (count) => counts.push(count));
@@ -61,7 +61,7 @@ test('watchUnsent() tells how many writes and files are unsent, until it is ende
   expect(counts).toEqual([3, 6, 0]);
 });
 
-test('watchUnsent() tells nothing of before: what it heard while it looked is newer', async () => {
+test('watchUnsent() does not replace a newer count with that of an older list', async () => {
   const { sync, files, answer, progress } = openFake();
   const counts: number[] = [];
   watchUnsent(sync, files, (count) => counts.push(count));
@@ -71,7 +71,7 @@ test('watchUnsent() tells nothing of before: what it heard while it looked is ne
   await expect.poll(() => counts).toEqual([0, 0]);
 });
 
-test('watchUnsent() looks once more after all verdicts that come while it looks', async () => {
+test('watchUnsent() lists once more for all verdicts that arrive during a listing', async () => {
   const { sync, files, answer, verdict, lists } = openFake();
   const counts: number[] = [];
   watchUnsent(sync, files, (count) => counts.push(count));
@@ -85,7 +85,7 @@ test('watchUnsent() looks once more after all verdicts that come while it looks'
   await expect.poll(lists).toBe(3);
 });
 
-test('nobody is asked before leaving a page whose database is deleted', async () => {
+test('watchUnsent() reports 0 when the database is deleted', async () => {
   const write = { id: '0.1', madeMicros: 0, query: '1', replaces: undefined, note: undefined };
   const local = { ...write, state: 'local', predicted: undefined } as WriteData;
   const writes = async () => ({ ok: true, value: [local] }) as const;
@@ -98,7 +98,7 @@ test('nobody is asked before leaving a page whose database is deleted', async ()
 });
 
 test.each([undefined, {}, new EventTarget(), Promise.resolve()])(
-  'watchUnsent() refuses %s: nobody would be asked before leaving',
+  'watchUnsent() refuses %s as a sync',
   (sync) => {
     expect(() => watchUnsent(sync as Sync, undefined, () => undefined)).toThrow(UsageError);
   },

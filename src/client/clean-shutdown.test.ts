@@ -29,7 +29,7 @@ async function loaded(): Promise<typeof CleanShutdown> {
   return import('./connection/clean-shutdown.ts');
 }
 
-test('markOnPageHide() marks all workers of a page that is left, until the next page is', async () => {
+test('markOnPageHide() marks all workers of a closed page, and the next page removes the marks', async () => {
   const first = await loaded();
   expect(first.markOnPageHide(`${first.ALIVE}1`)).toEqual([]);
   first.markOnPageHide(`${first.ALIVE}2`);
@@ -41,7 +41,7 @@ test('markOnPageHide() marks all workers of a page that is left, until the next 
   expect(stored).toEqual({ other: 'kept', [`${next.ALIVE}3`]: '' });
 });
 
-test('forgetWorker() leaves no mark of a worker', async () => {
+test('a worker is not marked after forgetWorker()', async () => {
   const { ALIVE, markOnPageHide, forgetWorker } = await loaded();
   markOnPageHide(`${ALIVE}1`);
   forgetWorker(`${ALIVE}1`);
@@ -49,13 +49,13 @@ test('forgetWorker() leaves no mark of a worker', async () => {
   expect(stored).toEqual({ other: 'kept' });
 });
 
-test('markOnPageHide() does without storage', async () => {
+test('markOnPageHide() works without localStorage', async () => {
   vi.stubGlobal('localStorage', undefined);
   const { ALIVE, markOnPageHide } = await loaded();
   expect(markOnPageHide(`${ALIVE}1`)).toEqual([]);
 });
 
-test('markOnPageHide() does not touch the storage where no page can be left: Node 26 warns of that', async () => {
+test('markOnPageHide() does not access localStorage in Node, because Node 26 warns', async () => {
   const storage = vi.fn<() => never>();
   vi.stubGlobal('localStorage', new Proxy({}, { ownKeys: storage, get: storage }));
   const { ALIVE, markOnPageHide } = await loaded();

@@ -10,7 +10,7 @@ import {
   type FakeAnswers,
 } from './testing/fake-worker.ts';
 
-test('close() ends waiting for the verdict on a write', async () => {
+test('close() rejects a wait for the verdict on a write', async () => {
   const { db } = await openFake(copyAnswers);
   const sync = await db.sync(syncOptions);
   const waiting = sync.writes.settled('0.1');
@@ -19,7 +19,7 @@ test('close() ends waiting for the verdict on a write', async () => {
   await expect(sync.writes.settled('0.1')).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
-test('close() ends waiting for a verdict after the worker was lost', async () => {
+test('close() rejects a wait for a verdict after the worker was lost', async () => {
   const { db, fake } = await openFake(copyAnswers);
   const sync = await db.sync(syncOptions);
   await sync.whenSettled();
@@ -30,7 +30,7 @@ test('close() ends waiting for a verdict after the worker was lost', async () =>
   await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
-test('close() ends a worker that is being started, and what waits for it, at once', async () => {
+test('close() terminates a starting worker and rejects queries that wait for it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const workers = [new FakeWorker(), new FakeWorker({}, null)];
@@ -49,7 +49,7 @@ test('close() ends a worker that is being started, and what waits for it, at onc
   expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, true]);
 });
 
-test('who does not look at what became of a write is not disturbed by close()', async () => {
+test('close() causes no unhandled rejection if nobody awaits `settled`', async () => {
   const submit: FakeAnswers['submit'] = () =>
     Promise.resolve({
       ok: true,
@@ -66,7 +66,7 @@ test('who does not look at what became of a write is not disturbed by close()', 
   await expect(settled).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
-test('close() ends waiting for all verdicts as it ends every wait, whatever the worker says', async () => {
+test('close() rejects whenSettled() with DatabaseClosed, whatever the worker answers', async () => {
   let close: () => void = () => undefined;
   const isClosing = new Promise<void>((resolve) => (close = resolve));
   const { db } = await openFake({
@@ -89,7 +89,7 @@ test('close() ends waiting for all verdicts as it ends every wait, whatever the 
   expect(await settled).toBeInstanceOf(DatabaseClosed);
 });
 
-test('close() ends waiting for files that are on their way', async () => {
+test('close() rejects a wait for files that are being sent', async () => {
   let asked: () => void = () => undefined;
   const isAsked = new Promise<void>((resolve) => (asked = resolve));
   const files: FakeAnswers['files'] = () => {
@@ -111,7 +111,7 @@ test('the root secret of a closed database cannot be read', async () => {
   expect(() => db.rootSecret).toThrow(DatabaseClosed);
 });
 
-test('live queries that have ended, however that was, leave nothing on their signal', async () => {
+test('ended live queries leave no listener on their signal', async () => {
   const { db } = await openFake();
   const { signal } = new AbortController();
   const closed = vi.fn<() => void>();
@@ -127,21 +127,18 @@ test('live queries that have ended, however that was, leave nothing on their sig
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test.each(['close', 'destroy'] as const)(
-  '%s() is reported to all who use the database, once',
-  async (how) => {
-    const { db, fake } = await openFake();
-    const closed = vi.fn<(reason: string) => void>();
-    db.addEventListener('closed', ({ detail }) => closed(detail));
-    const ending = db[how]();
-    // Another tab deletes it meanwhile.
-    fake.emit({ type: 'closed', description: 'The database was deleted in another tab.' });
-    await Promise.all([ending, db.close()]);
-    expect(closed).toHaveBeenCalledOnce();
-  },
-);
+test.each(['close', 'destroy'] as const)('%s() causes exactly one `closed` event', async (how) => {
+  const { db, fake } = await openFake();
+  const closed = vi.fn<(reason: string) => void>();
+  db.addEventListener('closed', ({ detail }) => closed(detail));
+  const ending = db[how]();
+  // Another tab deletes it meanwhile.
+  fake.emit({ type: 'closed', description: 'The database was deleted in another tab.' });
+  await Promise.all([ending, db.close()]);
+  expect(closed).toHaveBeenCalledOnce();
+});
 
-test('a database that is deleted and cannot be says that it is closed', async () => {
+test('if destroy() fails, the `closed` event says that the database was closed', async () => {
   const refusal = { code: 'storage_blocked', description: 'Another tab uses it.' } as const;
   const { db } = await openFake({ destroy: () => Promise.resolve({ ok: false, refusal }) });
   const closed = vi.fn<(reason: string) => void>();

@@ -54,11 +54,11 @@ test.each([
   ['outbox_full', 'OutboxFull', 507],
   ['connection_needed', 'ConnectionNeeded', 503],
   ['storage_blocked', 'UnavailableError', 503],
-] as const)('%s, met on the page, is a %s with the status %d', (code, name, status) => {
+] as const)('the refusal %s becomes a %s with the status %d', (code, name, status) => {
   expect(refusalError(code, 'Why.')).toMatchObject({ code, name, status });
 });
 
-test('only what had no effect can be sent again as it is', () => {
+test('only errors of requests that had no effect are retryable', () => {
   const retryable = Object.entries(REFUSALS).flatMap(([code, row]) =>
     'retryable' in row ? [code] : [],
   );
@@ -73,7 +73,7 @@ test('only what had no effect can be sent again as it is', () => {
   ]);
 });
 
-test('a code that only a newer hub knows is an unknown error, and told in errors', async () => {
+test('a code of a newer hub becomes `unknown_error`, and `errors` has the original code', async () => {
   const db = await open(answers(404, 'from tomorrow'));
   const error = await thrownBy(db.client().query(1));
   expect(error).toBeInstanceOf(burrow.InternalError);
@@ -96,7 +96,7 @@ test.each([
   [503, 'storage_unavailable'],
   [507, 'quota_exceeded'],
 ])(
-  'the log API, which answers %d with words alone, is told by the code %j',
+  'the status %d of the log API, which sends no codes, becomes the code %j',
   async (status, code) => {
     const value = { status, headers: {}, body: '{"message":"Why."}' };
     const db = await open({ http: () => Promise.resolve({ ok: true, value }) });
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test('misuse has a code and a class too, and is no answer', async () => {
+test('errors of misuse have a code and a class, and are not a QueryError', async () => {
   const db = await open({});
   await db.close();
   const cases = [
@@ -124,7 +124,7 @@ test('misuse has a code and a class too, and is no answer', async () => {
   }
 });
 
-test('what was caught is told apart by its code, for the compiler too', () => {
+test('the code of an error narrows its type', () => {
   const told = (error: unknown): string => {
     if (!(error instanceof burrow.BurrowError)) return 'none of ours';
     switch (error.code) {

@@ -18,7 +18,7 @@ const open = async (answers: FakeAnswers) => {
   return { ...opened, calls };
 };
 
-test('db.fetch answers a Response, without its object', async () => {
+test('db.fetch returns a Response, even when called as a bare function', async () => {
   const { db, calls } = await open({});
   const { fetch } = db;
   const answer = await fetch('http://h:1234', {
@@ -40,7 +40,7 @@ test('db.fetch answers a Response, without its object', async () => {
   ]);
 });
 
-test('db.fetch reads URLs, headers and bodies of every form', async () => {
+test('db.fetch accepts URLs, headers and bodies of every form', async () => {
   const { db, calls } = await open({});
   await db.fetch('https://h//ping?scope=all');
   await db.fetch(new URL('http://h/a%20b'), {
@@ -61,7 +61,7 @@ test('db.fetch reads URLs, headers and bodies of every form', async () => {
   await expect(db.fetch('http://[')).rejects.toThrow('needs a URL');
 });
 
-test('db.fetch gives no body where HTTP has none', async () => {
+test('db.fetch returns an empty body for HEAD', async () => {
   const { db } = await open({});
   expect(await (await db.fetch('http://h/', { method: 'HEAD' })).text()).toBe('');
 });
@@ -117,7 +117,7 @@ test('db.fetch pulls a streamed body part by part, and cancels it', async () => 
   await expect.poll(() => asked).toEqual(['pull', 'pull', 'pull', 'cancel']);
 });
 
-test('db.fetch ends a streamed body with an AbortError, also between two reads', async () => {
+test('db.fetch ends a streamed body with an AbortError between two reads', async () => {
   const asked: string[] = [];
   const { db } = await open({
     http: () =>
@@ -136,7 +136,7 @@ test('db.fetch ends a streamed body with an AbortError, also between two reads',
   await expect.poll(() => asked).toContain('cancel');
 });
 
-test('db.fetch ends a stream whose answer comes after it was aborted', async () => {
+test('db.fetch cancels a stream whose response arrives after the abort', async () => {
   const asked: unknown[] = [];
   const answers: (() => void)[] = [];
   const { db } = await open({
@@ -156,7 +156,7 @@ test('db.fetch ends a stream whose answer comes after it was aborted', async () 
   await expect.poll(() => asked).toEqual([{ type: 'cancel', stream: 7 }]);
 });
 
-test('db.fetch leaves nothing on a signal that outlives a streamed body, however that ended', async () => {
+test('db.fetch leaves no listener on the signal of an ended stream', async () => {
   let number = 0;
   const { db } = await open({
     http: () =>
@@ -181,7 +181,7 @@ test('db.fetch leaves nothing on a signal that outlives a streamed body, however
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('db.fetch breaks a streamed body when the stream fails or the worker is lost', async () => {
+test('db.fetch rejects a streamed body if the stream fails or the worker is lost', async () => {
   let number = 0;
   const { db, fake } = await open({
     http: () =>
@@ -226,7 +226,7 @@ test('the original driver works over db.fetch', async () => {
   await db.close();
 });
 
-test('db.logs speaks the log API with the root secret', async () => {
+test('db.logs sends requests of the log API with the root secret', async () => {
   const { db, calls } = await open({
     http: (call) => {
       calls.push(call);
@@ -269,7 +269,7 @@ test('db.logs speaks the log API with the root secret', async () => {
   await db.close();
 });
 
-test('db.logs.createUrl() waits for the file and makes a URL of this page', async () => {
+test('db.logs.createUrl() waits for the file and returns a blob URL', async () => {
   const states = ['CreatingNewUrl', 'CreatingNewUrl', 'Complete'];
   const expires = new Date(Date.now() + 60_000).toISOString();
   const { db } = await open({
@@ -296,7 +296,7 @@ test('db.logs.createUrl() waits for the file and makes a URL of this page', asyn
   await expect(fetch(url)).rejects.toBeInstanceOf(TypeError);
 });
 
-test('db.fetch of the log routes answers a URL that can be fetched', async () => {
+test('db.fetch of a log route returns a URL that can be fetched', async () => {
   const expires = new Date(Date.now() + 60_000).toISOString();
   const record = (id: string) => ({
     request_id: id,
@@ -336,7 +336,7 @@ test('db.fetch of the log routes answers a URL that can be fetched', async () =>
   await db.close();
 });
 
-test('db.logs rejects with the message of the answer', async () => {
+test('db.logs rejects with the message of the response', async () => {
   const { db } = await open({
     http: () =>
       Promise.resolve({

@@ -24,7 +24,7 @@ beforeEach(() => {
   unsent = 0;
 });
 
-test('forgetDatabase() has a worker delete what is stored, and ends it', async () => {
+test('forgetDatabase() deletes the stored data in a worker, and terminates the worker', async () => {
   await forgetDatabase('notes', { worker });
   await forgetDatabase('notes', { worker, identity: 'alice@example.org' });
   await forgetDatabase('notes', { worker, identityHash: 'x'.repeat(43) });
@@ -33,7 +33,7 @@ test('forgetDatabase() has a worker delete what is stored, and ends it', async (
   expect(workers.every(({ isTerminated }) => isTerminated)).toBe(true);
 });
 
-test('forgetDatabase() deletes writes that no hub has seen when that is said, and not before', async () => {
+test('forgetDatabase() deletes unsent writes only with `discardUnsent`', async () => {
   unsent = 2;
   await expect(forgetDatabase('notes', { worker })).rejects.toMatchObject({
     code: 'unsent_writes',

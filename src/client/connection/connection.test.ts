@@ -23,7 +23,7 @@ const open = async (signal: AbortSignal): Promise<Connection> => {
   return (await Connection.open(worker, OPTIONS, handlers, signal)).connection;
 };
 
-test('connections that have ended leave nothing on the signal of their page', async () => {
+test('ended connections leave no listener on the signal of their page', async () => {
   const { signal } = new AbortController();
   const [ended, retired] = [await open(signal), await open(signal)];
   expect(getEventListeners(signal, 'abort')).toHaveLength(2);

@@ -5,7 +5,7 @@ import { answerOffers } from './service-offers.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-test('a stream whose request is cancelled before it is answered does not stay open', async () => {
+test('a stream is closed if its request is cancelled before the answer', async () => {
   const container = Object.assign(new EventTarget(), { startMessages: () => undefined });
   vi.stubGlobal('navigator', { serviceWorker: container });
   let answer: (reply: HttpReply) => void = () => undefined;

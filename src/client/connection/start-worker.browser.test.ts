@@ -13,7 +13,7 @@ const memoryWorker = () =>
     type: 'module',
   });
 
-test('a worker whose file is not there rejects with a sentence', async () => {
+test('openDatabase() explains that the file of the worker is missing', async () => {
   const missing = () => new Worker('/no/such/worker.js', { type: 'module' });
   const opening = openDatabase('none', { worker: missing });
   await expect(opening).rejects.toThrow('The database worker failed to load');
@@ -21,18 +21,18 @@ test('a worker whose file is not there rejects with a sentence', async () => {
   await expect(opening).rejects.toBeInstanceOf(UnavailableError);
 });
 
-test('a worker that throws while it loads rejects with what it threw', async () => {
+test('openDatabase() rejects with the error that the worker throws while it loads', async () => {
   const opening = openDatabase('none', { worker: blobWorker('throw new Error("no crypto here")') });
   await expect(opening).rejects.toThrow('no crypto here');
 });
 
-test('a worker that never answers rejects when its time is over', async () => {
+test('startWorker() rejects if the worker does not answer in time', async () => {
   await expect(
     startWorker(blobWorker('self.onmessage = () => {}'), { readyMs: 100 }),
   ).rejects.toThrow('did not respond within 0.1 s');
 });
 
-test('while a worker loads, the browser is made to open what it stores, whatever comes of it', async () => {
+test('startWorker() calls indexedDB.databases() in advance, and ignores its failure', async () => {
   const databases = vi.spyOn(indexedDB, 'databases').mockRejectedValue(new Error('not here'));
   try {
     const worker = await startWorker(memoryWorker);
@@ -43,7 +43,7 @@ test('while a worker loads, the browser is made to open what it stores, whatever
   }
 });
 
-test('a worker that is terminated rejects what is pending; the next call has another', async () => {
+test('a terminated worker rejects pending queries, and the next query starts another', async () => {
   const workers: Worker[] = [];
   const db = await openDatabase('terminated', {
     worker: () => {
@@ -61,7 +61,7 @@ test('a worker that is terminated rejects what is pending; the next call has ano
   await db.close();
 });
 
-test('a worker that loses its page closes nothing of others', async () => {
+test('closing a database does not close the worker of another', async () => {
   const [one, two] = await Promise.all([
     openDatabase('twice', { worker: memoryWorker }),
     openDatabase('twice', { worker: memoryWorker }),
@@ -88,7 +88,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('a page of 100,000 entries is read in many turns', async () => {
+test('a page of 100,000 entries is decoded in many turns of the event loop', async () => {
   const ref = (id: number) =>
     `{"@ref":{"id":"3${String(id).padStart(17, '0')}","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}`;
   const text = `{"resource":{"data":[${Array.from({ length: 100_000 }, (_, id) => ref(id)).join()}]}}`;

@@ -3,7 +3,7 @@ import { startWorker } from './start-worker.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-test('a page without an origin, as in a sandboxed frame, is told what gives it one', async () => {
+test('the error in a page without an origin, such as a sandboxed frame, says what to do', async () => {
   vi.stubGlobal('origin', 'null');
   const refused = (): never => {
     throw new DOMException("cannot be accessed from origin 'null'.", 'SecurityError');

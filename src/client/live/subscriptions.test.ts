@@ -3,7 +3,7 @@ import type { WorkerMessage } from '../../host/api.ts';
 import { q } from '../../index.ts';
 import { openFake } from '../testing/fake-worker.ts';
 
-test('an answer that is read slowly and overtaken by the one before it repeats no value', async () => {
+test('a value that is still shown is not repeated after a slowly decoded answer', async () => {
   const answer = (id: number, resource: unknown): WorkerMessage => ({
     type: 'answer',
     id,
@@ -28,7 +28,7 @@ test('an answer that is read slowly and overtaken by the one before it repeats n
   await db.close();
 });
 
-test('answers that come faster than they are read are shown all the same', async () => {
+test('answers that arrive faster than they are decoded are all shown', async () => {
   // Each reading of the clock is a slice later, so the number of turns does not depend on the machine.
   let clock = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => (clock += 1000));
