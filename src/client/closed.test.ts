@@ -132,7 +132,7 @@ test.each(['close', 'destroy'] as const)('%s() causes exactly one `closed` event
   const closed = vi.fn<(reason: string) => void>();
   db.addEventListener('closed', ({ detail }) => closed(detail));
   const ending = db[how]();
-  // Another tab deletes it meanwhile.
+  // At the same time another tab deletes the database.
   fake.emit({ type: 'closed', description: 'The database was deleted in another tab.' });
   await Promise.all([ending, db.close()]);
   expect(closed).toHaveBeenCalledOnce();

@@ -60,7 +60,7 @@ const heardBy = (db: Database): string[] => {
   return heard;
 };
 
-test('close() waits for the worker that signOut() ended: its storage can be opened again at once', async () => {
+test('close() waits until the worker ended by signOut() has closed its database', async () => {
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });
   await db.signOut();
@@ -70,7 +70,7 @@ test('close() waits for the worker that signOut() ended: its storage can be open
   expect(device.closed).toEqual([device.workers[0]]);
 });
 
-test('signOut() ends the worker and whoever waits, and hands out no secret until unlock()', async () => {
+test('signOut() ends the worker and pending queries, and hides the root secret until unlock()', async () => {
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });
   const heard = heardBy(db);
@@ -96,7 +96,7 @@ test('signOut() ends the worker and whoever waits, and hands out no secret until
   expect(device.last.opened[0]?.rootSecret).toBeUndefined();
 });
 
-test('a lock that is turned in another tab ends and renews the session here', async () => {
+test('locking and unlocking in another tab lock and unlock the database here', async () => {
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });
   const heard = heardBy(db);
@@ -129,7 +129,7 @@ test.each<[string, (db: Database, device: Device) => Promise<void>]>([
     },
   ],
 ])(
-  'who signed out %s, and asks nothing since, hears of an unlock in another tab',
+  'after a sign-out %s, an idle database gets the `unlocked` event of another tab',
   async (_, lock) => {
     const device = new Device();
     const db = await openDatabase('notes', { worker: device.worker });
@@ -144,7 +144,7 @@ test.each<[string, (db: Database, device: Device) => Promise<void>]>([
   },
 );
 
-test('openDatabase() opens a locked database without its secret, or with a login that is accepted', async () => {
+test('openDatabase() opens a locked database as locked, or unlocks it with a valid login', async () => {
   const device = new Device();
   device.isLocked = true;
   const db = await openDatabase('notes', { worker: device.worker });
@@ -156,7 +156,7 @@ test('openDatabase() opens a locked database without its secret, or with a login
   expect(right.isLocked).toBe(false);
 });
 
-test('unlock() sends a user as a query and the password beside it, and refuses anything else', async () => {
+test('unlock() sends the user as a query with the password, and refuses invalid logins', async () => {
   const device = new Device();
   device.isLocked = true;
   const db = await openDatabase('notes', { worker: device.worker });
@@ -168,7 +168,7 @@ test('unlock() sends a user as a query and the password beside it, and refuses a
   }
 });
 
-test('signOut({ forget }) destroys, also what is locked or cannot be opened', async () => {
+test('signOut({ forget: true }) deletes a locked database', async () => {
   const device = new Device();
   device.isLocked = true;
   const db = await openDatabase('notes', { worker: device.worker });
@@ -176,7 +176,7 @@ test('signOut({ forget }) destroys, also what is locked or cannot be opened', as
   await expect(db.client().query(1)).rejects.toThrow('was closed');
 });
 
-test('a worker is ended when it has let go of the database, or when that takes too long', async () => {
+test('a worker is terminated when it has closed its database, or after two seconds', async () => {
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });
   const [first] = device.workers;

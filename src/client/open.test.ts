@@ -9,12 +9,12 @@ const echo: FakeAnswers = {
   query: ({ query }) => Promise.resolve({ status: 200, body: `{"resource":${query}}` }),
 };
 
-test('openDatabase() refuses to open where there is no Worker, and says so', async () => {
+test('openDatabase() rejects where there is no Worker', async () => {
   await expect(openDatabase('notes')).rejects.toThrow('only be opened in a page');
   await expect(openDatabase('notes')).rejects.toBeInstanceOf(Unsupported);
 });
 
-test('openDatabase() refuses wrong options, each with a sentence', async () => {
+test('openDatabase() refuses each invalid option with its own message', async () => {
   const wrong = (name: unknown, options: object = {}) => openDatabase(name as string, options);
   await expect(wrong('')).rejects.toThrow('The name of a database');
   await expect(wrong('notes', { durability: 'loose' })).rejects.toThrow("'strict' or 'relaxed'");
@@ -51,12 +51,12 @@ test.each<[object, string]>([
   expect(fake.opened).toEqual([]);
 });
 
-test('openDatabase() quotes no secret that it refuses', async () => {
+test('openDatabase() does not quote an invalid secret', async () => {
   const opening = openDatabase('notes', { unlock: 'canary' as never });
   await expect(opening).rejects.toThrow(/^(?!.*canary)The option `unlock` must be/);
 });
 
-test('openDatabase() hands its options to the worker', async () => {
+test('openDatabase() passes its options to the worker', async () => {
   const fake = new FakeWorker(echo);
   const db = await openDatabase('notes', {
     worker: () => fake.asWorker(),
@@ -81,7 +81,7 @@ test('openDatabase() hands its options to the worker', async () => {
   expect(fake.isTerminated).toBe(true);
 });
 
-test('openDatabase() rejects with the refusal of the worker, and ends it', async () => {
+test('openDatabase() rejects with the refusal of the worker, and terminates the worker', async () => {
   const fake = new FakeWorker({
     open: () =>
       Promise.resolve({
@@ -94,7 +94,7 @@ test('openDatabase() rejects with the refusal of the worker, and ends it', async
   expect(fake.isTerminated).toBe(true);
 });
 
-test('startWorker() tells a worker that fails from one that is silent and one of another build', async () => {
+test('startWorker() has different errors for a failing, a silent and an outdated worker', async () => {
   const failing = new FakeWorker({}, null);
   const failed = startWorker(() => failing.asWorker());
   failing.dispatchEvent(Object.assign(new Event('error'), { message: 'no such file' }));
@@ -124,7 +124,7 @@ test('startWorker() tells a worker that fails from one that is silent and one of
     });
 });
 
-test('a lost worker rejects what is pending, and the next call starts another with the same secret', async () => {
+test('a lost worker rejects pending queries, and the next query starts another worker', async () => {
   const first = new FakeWorker({ query: () => missing });
   const second = new FakeWorker(echo);
   const workers = [first, second];
@@ -141,12 +141,12 @@ test('a lost worker rejects what is pending, and the next call starts another wi
   expect(second.opened[0]?.rootSecret).toBe('root');
 });
 
-test('a worker that throws past its calls is answered as a fault of the database', async () => {
+test('an exception in the worker becomes an error with the status 500', async () => {
   const { db } = await openFake({ verify: () => Promise.reject(new Error('oh')) });
   await expect(db.verify()).rejects.toMatchObject({ status: 500, description: 'oh' });
 });
 
-test('close() lets running queries answer, and refuses later ones', async () => {
+test('close() waits for running queries and refuses later ones', async () => {
   let finish = (): void => undefined;
   const promise = new Promise<void>((resolve) => {
     finish = resolve;
@@ -173,7 +173,7 @@ test('close() lets running queries answer, and refuses later ones', async () => 
   await expect(db.verify()).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
-test('close() called twice resolves both times when the worker has let go', async () => {
+test('two calls of close() both resolve when the worker has closed the database', async () => {
   const ended: string[] = [];
   const { db } = await openFake({
     close: async () => {
@@ -188,7 +188,7 @@ test('close() called twice resolves both times when the worker has let go', asyn
   expect(ended).toEqual(['let go', 'first', 'second']);
 });
 
-test('destroy() of a database that was closed says that it deletes nothing; destroyed twice is destroyed', async () => {
+test('destroy() rejects after close(), and may be called twice', async () => {
   const { db } = await openFake();
   await db.close();
   await expect(db.destroy()).rejects.toBeInstanceOf(DatabaseClosed);
@@ -200,7 +200,7 @@ test('destroy() of a database that was closed says that it deletes nothing; dest
   await other.destroy();
 });
 
-test('close() waits ten seconds for its worker, and destroy() as long as the deletion takes', async () => {
+test('close() waits at most ten seconds for its worker, and destroy() until the deletion ends', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const { db: closing } = await openFake({ close: () => missing });
@@ -222,7 +222,7 @@ test('close() waits ten seconds for its worker, and destroy() as long as the del
   }
 });
 
-test('a database that the worker lets go of says so and refuses calls', async () => {
+test('a database that is closed by its worker fires `closed` and refuses queries', async () => {
   const { db, fake } = await openFake();
   const pending = db.client().query(1);
   const told = new Promise<string>((resolve) => {
@@ -238,7 +238,7 @@ test('a database that the worker lets go of says so and refuses calls', async ()
   await expect(db.client().query(1)).rejects.toMatchObject(refused);
 });
 
-test('progress is an event of the database', async () => {
+test('progress of the worker is an event of the database', async () => {
   const { db, fake } = await openFake();
   const progress = new Promise((resolve) => {
     db.addEventListener('progress', ({ detail }) => resolve(detail));
@@ -248,7 +248,7 @@ test('progress is an event of the database', async () => {
   await db.close();
 });
 
-test('a loss is shown until it is acknowledged, and told when a new worker finds one', async () => {
+test('`loss` is set until it is acknowledged, and a loss that a new worker finds is an event', async () => {
   const first = new FakeWorker(echo);
   const second = new FakeWorker(echo);
   first.loss = { kind: 'rolled-back', lastCommit: new Date(7) };
@@ -275,7 +275,7 @@ test('a loss is shown until it is acknowledged, and told when a new worker finds
   await db.close();
 });
 
-test('a write is answered also where the browser refuses to be asked to keep it', async () => {
+test('a write succeeds even if navigator.storage.persist() throws', async () => {
   const { db } = await openFake({
     query: () =>
       Promise.resolve({

@@ -43,7 +43,7 @@ const open = (...answers: FakeAnswers[]): Promise<Database> =>
 
 const ended = (): readonly boolean[] => workers.map(({ isTerminated }) => isTerminated);
 
-test('a page that is kept ends its worker at once, and says that what is pending may have taken effect', async () => {
+test('a page that enters the cache ends its worker; pending queries may have taken effect', async () => {
   const db = await open(hanging, echo);
   const pending = db.client().query(1);
   await db.verify();
@@ -55,7 +55,7 @@ test('a page that is kept ends its worker at once, and says that what is pending
   });
 });
 
-test('what is asked of a page that is kept is answered when it is shown again', async () => {
+test('a query of a cached page is answered when the page is shown again', async () => {
   const db = await open(hanging, echo);
   leave();
   const asked = db.client().query(7);
@@ -68,7 +68,7 @@ test('what is asked of a page that is kept is answered when it is shown again', 
   expect(ended()).toEqual([true, true]);
 });
 
-test('a page that is left for good, or shown for the first time, keeps its worker', async () => {
+test('`pagehide` and `pageshow` without the cache keep the worker', async () => {
   const db = await open(echo);
   page.dispatchEvent(event('pagehide', false));
   page.dispatchEvent(event('pageshow', false));
@@ -78,7 +78,7 @@ test('a page that is left for good, or shown for the first time, keeps its worke
   await db.close();
 });
 
-test('a live query goes on when the page is shown again, however soon it was left', async () => {
+test('a live query continues each time the page is shown again', async () => {
   const answering = (resource: number): FakeAnswers => ({
     onMessage: (message, tell) => {
       if (message.type !== 'subscribe') return;
@@ -102,7 +102,7 @@ test('a live query goes on when the page is shown again, however soon it was lef
   await db.close();
 });
 
-test('a live query, sync and calls go on when a worker can be started again, without being asked', async () => {
+test('live queries and sync continue by themselves when a worker can be started again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   let hasNetwork = true;
@@ -158,7 +158,7 @@ test('a live query, sync and calls go on when a worker can be started again, wit
   expect(starts).toBe(last);
 });
 
-test('a database that was being opened when the page was left is opened when it is shown', async () => {
+test('a database that is opening when the page is cached opens when the page is shown', async () => {
   const opening = open({ open: () => missing }, echo);
   await expect.poll(() => workers[0]?.opened.length).toBe(1);
   leave();
@@ -170,7 +170,7 @@ test('a database that was being opened when the page was left is opened when it 
   await db.close();
 });
 
-test('a worker that was being loaded when the page was left is given up', async () => {
+test('a worker that is loading when the page is cached is terminated', async () => {
   const silent = new FakeWorker({}, null);
   let isFirst = true;
   const next = starting(echo);
@@ -189,7 +189,7 @@ test('a worker that was being loaded when the page was left is given up', async 
   expect([silent.isTerminated, workers.length]).toEqual([true, 1]);
 });
 
-test('a question that changes nothing is asked again when the page is shown', async () => {
+test('a read-only call is repeated when the page is shown', async () => {
   const db = await open(
     { verify: () => missing },
     { verify: () => Promise.resolve({ ok: true, value: ['wrong'] }) },
@@ -202,7 +202,7 @@ test('a question that changes nothing is asked again when the page is shown', as
   await db.close();
 });
 
-test('close() of a page that is kept leaves nothing to come back, and refuses what waits', async () => {
+test('close() of a cached page rejects waiting queries, and no worker starts later', async () => {
   const db = await open(echo);
   leave();
   const waiting = db.client().query(1);
@@ -210,7 +210,7 @@ test('close() of a page that is kept leaves nothing to come back, and refuses wh
   expect(workers.length).toBe(1);
 });
 
-test('close() resolves when the page is left amid it; destroy() deletes what is left when it is shown', async () => {
+test('close() resolves when the page is cached; destroy() finishes when the page is shown', async () => {
   const closing = await open({ close: () => missing });
   const closed = closing.close();
   await expect.poll(() => workers.length).toBe(1);
@@ -236,7 +236,7 @@ test('close() resolves when the page is left amid it; destroy() deletes what is 
   expect([forgotten, ended()]).toEqual([['notes'], [true, true]]);
 });
 
-test('a page that is shown again hears that its user has signed out meanwhile', async () => {
+test('a page that is shown again gets `locked` if its user has signed out', async () => {
   const locked: FakeAnswers = {
     open: () => {
       const persistence = 'best-effort';
@@ -253,7 +253,7 @@ test('a page that is shown again hears that its user has signed out meanwhile', 
   await db.close();
 });
 
-test('a page that is shown again hears that the database was deleted meanwhile', async () => {
+test('a page that is shown again gets `closed` if the database was deleted', async () => {
   const deleted = 'The database was deleted in another tab.';
   const db = await open(echo, { open: () => Promise.resolve({ ok: true, value: { deleted } }) });
   const heard = new Promise((resolve) => {
@@ -269,7 +269,7 @@ test('a page that is shown again hears that the database was deleted meanwhile',
   expect(ended()).toEqual([true, true]);
 });
 
-test('sync goes on when the page is shown again, and tells verdicts that it has missed', async () => {
+test('sync continues when the page is shown again, and missed verdicts settle their writes', async () => {
   const calls: unknown[] = [];
   const answer = { status: 201, body: '{"resource":1}', txnTime: 0, metrics: {} } as never;
   const syncing: FakeAnswers = {

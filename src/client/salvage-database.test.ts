@@ -20,7 +20,7 @@ function setUp() {
   return { asked, workers, worker };
 }
 
-test('salvageDatabase() has a worker bring it into another, of the same identity, and ends it', async () => {
+test('salvageDatabase() salvages into a database of the same identity, and ends its worker', async () => {
   const { asked, workers, worker } = setUp();
   const found = await salvageDatabase('notes', { into: 'rescued', worker });
   expect(found).toEqual({ rows: 3, damaged: ['block 7'], renamed: [] });

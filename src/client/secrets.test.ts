@@ -5,7 +5,7 @@ import { UsageError } from './errors.ts';
 import { openFake } from './testing/fake-worker.ts';
 
 test.each([null, undefined, ''])(
-  'client({ secret: %j }) is refused, not the admin',
+  'client({ secret: %j }) throws instead of using the root secret',
   async (secret) => {
     const { db } = await openFake();
     expect(() => db.client({ secret } as never)).toThrow('pass the secret of a key or a token');
@@ -15,7 +15,7 @@ test.each([null, undefined, ''])(
 );
 
 test.each([[{ token: 'fnA' }], [{ Secret: 'fnA' }], ['fnA'], [5], [null]])(
-  'client(%j) is refused, not the admin',
+  'client(%j) throws instead of using the root secret',
   async (options) => {
     const { db } = await openFake();
     expect(() => db.client(options as never)).toThrow(UsageError);
@@ -34,7 +34,7 @@ function textsIn(value: unknown, seen = new Set<unknown>()): readonly string[] {
   return [...members, ...inside].flatMap((each) => textsIn(each, seen));
 }
 
-test('the root secret is in no member of a database or its clients, and no console shows it', async () => {
+test('no member of a database or its clients and no console shows the root secret', async () => {
   const rootSecret = 'fnOfARootThatNobodySees';
   const value = { birth: 'b', rootSecret, persistence: 'best-effort', loss: undefined } as const;
   const { db } = await openFake({ open: () => Promise.resolve({ ok: true, value }) });

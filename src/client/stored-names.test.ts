@@ -4,7 +4,7 @@ import { checkName, listDatabases, storedName } from './stored-names.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-test('storedName() is the name itself without an identity, and hides the one it has', async () => {
+test('storedName() is the name if there is no identity, and otherwise adds a hash of it', async () => {
   expect(await storedName('notes', undefined)).toBe('notes');
   const alice = await storedName('notes', 'alice@example.org');
   expect(alice).toMatch(/^notes #[\w-]{43}$/);
@@ -15,13 +15,13 @@ test('storedName() is the name itself without an identity, and hides the one it 
   expect(await storedName('notes', 'Zoë')).toBe(await storedName('notes', 'Zoë'));
 });
 
-test('checkName() refuses what is no name', () => {
+test('checkName() refuses invalid names', () => {
   for (const name of [undefined, 7, '', '\ud83d', 'a\udca7b'])
     expect(() => checkName(name)).toThrow(UsageError);
   expect(() => checkName('caf\u00e9 \ud83d\udca7')).not.toThrow();
 });
 
-test('checkName() refuses names that look like those of identities', async () => {
+test('checkName() refuses names that look like stored names with an identity', async () => {
   const stored = await storedName('notes', 'alice@example.org');
   expect(() => checkName(stored)).toThrow(UsageError);
   expect(() => checkName('notes #1')).not.toThrow();
@@ -33,7 +33,7 @@ test.each(['notes:files', 'notes:token'])('checkName() refuses %s', (name) => {
   expect(() => checkName(name.replace(':', ' '))).not.toThrow();
 });
 
-test('listDatabases() says where it works', async () => {
+test('outside a browser, the error of listDatabases() says where it works', async () => {
   await expect(listDatabases('notes')).rejects.toThrow(
     'Databases can only be listed in a browser with `indexedDB.databases`.',
   );
@@ -43,7 +43,7 @@ test.each([
   ['throws', () => fail()],
   ['rejects', async () => fail()],
 ])(
-  'listDatabases() has a code where a page may store nothing: indexedDB %s',
+  'listDatabases() rejects with `storage_unavailable` if `indexedDB.databases()` %s',
   async (_, databases) => {
     vi.stubGlobal('indexedDB', { databases });
     await expect(listDatabases('notes')).rejects.toMatchObject({

@@ -9,7 +9,7 @@ const file = (text: string) => (): Promise<Blob> => Promise.resolve(new Blob([te
 const read = async (url: string | undefined): Promise<string> =>
   (await fetch(url ?? 'nothing:')).text();
 
-test('a file has one URL for each version, until there is a newer one', async () => {
+test('a file version keeps its URL until there is a newer version', async () => {
   const first = await urls.urlOf({ id: 'a', version: 0 }, LATER, file('first'));
   expect(await urls.urlOf({ id: 'a', version: 0 }, LATER, file('again'))).toBe(first);
   expect(await read(first)).toBe('first');
@@ -20,7 +20,7 @@ test('a file has one URL for each version, until there is a newer one', async ()
   await expect(read(second)).rejects.toThrow(TypeError);
 });
 
-test('an older version that is asked for, or comes, after a newer one does not revoke the URL of that', async () => {
+test('an older version that is requested or arrives late does not revoke the URL of a newer one', async () => {
   let arrive: (blob: Blob) => void = () => undefined;
   const slow = () => new Promise<Blob>((resolve) => (arrive = resolve));
   const older = urls.urlOf({ id: 'a', version: 0 }, LATER, slow);

@@ -186,7 +186,7 @@ function wire(kit: Kit, name: string, recipes: readonly Recipe[]): string {
   return kit === ours ? encodeQuery(expression) : JSON.stringify(expression);
 }
 
-test('q has every builder of the original driver, those of our own forms, and no other', () => {
+test('q has exactly the builders of the original driver and of our own forms', () => {
   const own = BUILDER_ROWS.filter(({ keys }) => isOwnForm(keys[0]?.key ?? ''));
   expect(names).toHaveLength(206);
   expect(Object.keys(q).sort()).toEqual([...names, ...own.map(({ name }) => name)].sort());
@@ -232,7 +232,7 @@ test('q refuses the argument counts that the original driver refuses', () => {
   }
 });
 
-test('q accepts expressions of the original driver, and it accepts ours', () => {
+test('q and the original driver accept the expressions of each other', () => {
   const mixed = q.Get(theirs.q['Ref']?.(ours.q['Collection']?.('notes'), '1') as values.Expr);
   expect(encodeQuery(mixed)).toBe('{"get":{"ref":{"collection":"notes"},"id":"1"}}');
 });
@@ -245,7 +245,7 @@ test('q.Paginate() refuses options that are an expression', () => {
   expect(() => loose(q.Documents(q.Collection('notes')), [1])).toThrow(UsageError);
 });
 
-test('q says which argument is missing', () => {
+test('q names the missing argument', () => {
   const loose = q.Match as unknown as Builder;
   expect(() => loose(undefined)).toThrow('q.Match: argument 1 is required, but is undefined.');
   expect(() => loose()).toThrow('q.Match takes at least 1 argument(s), but got 0.');
@@ -266,7 +266,7 @@ test('q keeps a member named __proto__', () => {
   expect({}).not.toHaveProperty('a');
 });
 
-test('q takes no content of a document for an expression', () => {
+test('q does not treat the content of a document as an expression', () => {
   const data: object = JSON.parse('{"_isFaunaExpr":true,"now":null}');
   const made = q.Object({ data });
   expect(encodeQuery(made)).toBe('{"object":{"data":{"object":{"_isFaunaExpr":true,"now":null}}}}');
@@ -276,7 +276,7 @@ test('q takes no content of a document for an expression', () => {
   expect(() => q.Object({ data: copied as object })).toThrow(UsageError);
 });
 
-test('q.Lambda() reads the names of plain parameters and refuses others', () => {
+test('q.Lambda() accepts functions with plain parameter names only', () => {
   const lambda = (body: unknown) => encodeQuery((q.Lambda as unknown as Builder)(body));
   const shorthand = {
     each(a: values.Expr, b: values.Expr) {
@@ -317,7 +317,7 @@ const built = (name: string, recipes: readonly Recipe[]): unknown => {
   }
 };
 
-test('printExpression() gives a program that builds the same query', () => {
+test('printExpression() prints a program that builds the same query', () => {
   const program = fc.constantFrom(...names).chain((name) => {
     const row = BUILDER_ROWS.find((each) => each.name === name);
     const min = row?.min ?? 1;
@@ -368,7 +368,7 @@ test.each([
   [{ data: { of: new Set([1]) } }, 'Cannot encode the Set at data.of: use a plain object'],
   [{ data: new Heron() }, 'Cannot encode the Heron at data: use a plain object'],
   [{ data: /a/ }, 'Cannot encode the RegExp at data: use a plain object'],
-])('what is no value of FQL is refused with its path: %j', (params, message) => {
+])('a value that FQL does not have is refused with its path: %j', (params, message) => {
   expect(() => q.Create(q.Collection('notes'), params as never)).toThrow(message);
 });
 
@@ -395,7 +395,7 @@ test.each<[string, unknown, string]>([
   expect(build).toThrow(message);
 });
 
-test('a proxy of plain objects and arrays is what it stands for', () => {
+test('a proxy of plain objects and arrays is encoded like its target', () => {
   const data = new Proxy({ all: new Proxy([1, { a: 2 }], {}) }, {});
   expect(encodeQuery(q.Object(data))).toBe('{"object":{"all":[1,{"object":{"a":2}}]}}');
 });
@@ -406,7 +406,7 @@ test.each([
   ['an instance', new Heron(), 'the Heron: use a plain object'],
   ['text', 'abc', 'the String: use a plain object'],
   ['an expression', q.Var('x'), 'the Expr: use a plain object'],
-])('%s has no members that go into a query', (_, given, message) => {
+])('%s is refused by q.Object(), q.Let() and q.Paginate()', (_, given, message) => {
   const loose = q as unknown as Record<'Object' | 'Let' | 'Paginate', Builder>;
   const builds = [
     () => loose.Object(given),
@@ -424,13 +424,13 @@ test.each([
   ['beside an integer of 64 bits', 5n, '5'],
   ['beside a Double', new values.Double(5), '5.0'],
   ['beside a number', 5, '5'],
-])('an array with holes is one with nulls, %s', (_, last, text) => {
+])('holes in an array are encoded as null, %s', (_, last, text) => {
   const list: unknown[] = [];
   list[2] = last;
   expect(encodeQuery(q.Object({ list }))).toBe(`{"object":{"list":[null,null,${text}]}}`);
 });
 
-test('a bigint is an Integer, also where an app has given bigints a toJSON()', () => {
+test('a bigint is encoded as an Integer, even if an app gives bigints a toJSON()', () => {
   const query = q.Object({ id: 9007199254740993n });
   Object.assign(BigInt.prototype, { toJSON: () => 'text' });
   try {
@@ -440,12 +440,12 @@ test('a bigint is an Integer, also where an app has given bigints a toJSON()', (
   }
 });
 
-test('zero below zero is an Integer, as in the original, and a Double on demand', () => {
+test('-0 is encoded as the Integer 0, as in the original, and Double(-0) as -0.0', () => {
   expect(encodeQuery(q.Object({ zero: -0 }))).toBe('{"object":{"zero":0}}');
   expect(encodeQuery(q.Object({ zero: new values.Double(-0) }))).toBe('{"object":{"zero":-0.0}}');
 });
 
-test('a member that throws when it is read is told by what it throws', () => {
+test('an exception of a getter in the data is thrown unchanged', () => {
   const reason = new Error('not loaded');
   const data = {
     get lazy(): unknown {
@@ -464,7 +464,7 @@ test.each([
   ['Let', () => q.Let({ at: new Date(0) } as never, q.Var('at')), 'the Date at at'],
   ['Let, of an array', () => q.Let([{ at: new Date(0) }] as never, q.Var('at')), 'the Date at at'],
   ['Object', () => q.Object({ all: [new Date(0)] } as never), 'the Date at all.0'],
-])('what is no value of FQL is refused by q.%s', (_, build, place) => {
+])('a Date is refused with its path by q.%s', (_, build, place) => {
   expect(build).toThrow(UsageError);
   expect(build).toThrow(`Cannot encode ${place}: use q.Time`);
 });
@@ -482,7 +482,7 @@ test.each([
   expect(make).toThrow(UsageError);
 });
 
-test('objects without a prototype, bytes and values of FQL are values', () => {
+test('objects without a prototype, bytes and values of FQL are accepted', () => {
   const bare = Object.assign(Object.create(null) as object, { a: 1 });
   const data = { bare, bytes: new Uint8Array([1]), at: new values.FaunaTime(new Date(0)) };
   expect(JSON.stringify(q.Create(q.Collection('notes'), { data }))).toContain('"@ts":"1970-');
@@ -496,7 +496,7 @@ test('data that contains itself is refused', () => {
   );
 });
 
-test('what is printed of lambdas and sets in answers can be typed', () => {
+test('lambdas and sets in answers are printed as FQL source', () => {
   const things = { '@ref': { id: 'things', collection: { '@ref': { id: 'collections' } } } };
   const documents = { '@set': { documents: things } };
   const lambda = { api_version: '4', lambda: 'x', expr: { not: { var: 'x' } } };
@@ -513,7 +513,7 @@ test('what is printed of lambdas and sets in answers can be typed', () => {
   );
 });
 
-test('a variable that is put into text says what to write instead', () => {
+test('a variable in a template string throws an error that suggests q.Concat()', () => {
   const refused = 'A variable is not text: use q.Concat().';
   expect(() => q.Map(['Ada'], (name) => `hi ${String(name)}`)).toThrow(refused);
   expect(() => q.Map([1], (n) => (n as never) + 1)).toThrow(refused);

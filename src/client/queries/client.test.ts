@@ -30,7 +30,7 @@ test('query() sends wire JSON with the secret of the client and its options', as
   await db.close();
 });
 
-test('tags that would be read as others are refused', async () => {
+test('invalid tags are not sent as other, valid tags', async () => {
   const { db } = await openFake(repeat);
   const sent = async (tags: unknown): Promise<unknown> =>
     ((await db.client().query(1, { tags } as QueryOptions)) as { readonly tags?: string }).tags;
@@ -54,7 +54,7 @@ test('tags that would be read as others are refused', async () => {
   await db.close();
 });
 
-test('an option that does not exist is refused: what it wished for would not be done', async () => {
+test('an option that does not exist is refused', async () => {
   const { db } = await openFake(repeat);
   const client = db.client();
   const secret = { secret: 'alice' } as object;
@@ -72,7 +72,7 @@ test('an option that does not exist is refused: what it wished for would not be 
   await db.close();
 });
 
-test('every builder is a call of the client that runs at once', async () => {
+test('every builder is a method of the client that runs the query', async () => {
   const { db } = await openFake(repeat);
   const client = db.client();
   for (const name of Object.keys(q)) expect(client).toHaveProperty(name, expect.any(Function));
@@ -87,7 +87,7 @@ test('every builder is a call of the client that runs at once', async () => {
   await db.close();
 });
 
-test('queryWithMetrics() brings all nine metrics', async () => {
+test('queryWithMetrics() returns all nine metrics', async () => {
   const { db } = await openFake({
     query: () => Promise.resolve({ status: 200, body: '{"resource":[]}' }),
   });
@@ -100,7 +100,7 @@ test('queryWithMetrics() brings all nine metrics', async () => {
   await db.close();
 });
 
-test('a failed query rejects with its first error and all of them', async () => {
+test('a failed query rejects with its first error, and `errors` has all of them', async () => {
   const errors = [
     { position: ['get'], code: 'instance not found', description: 'Document not found.' },
     {
@@ -144,7 +144,7 @@ async function openWaiting(answer: Awaited<ReturnType<NonNullable<FakeAnswers['q
   return { db, fake, asked };
 }
 
-test('query() rejects with the reason of its signal when the worker has stopped it', async () => {
+test('query() rejects with the reason of its signal when the worker has stopped the query', async () => {
   const { db, asked } = await openWaiting(STOPPED);
   const other = db.client().query(1);
   const stop = new AbortController();
@@ -163,7 +163,7 @@ test('query() rejects with the reason of its signal when the worker has stopped 
   await expect(other).rejects.toMatchObject({ code: 'database_closed' });
 });
 
-test('query() is answered when it was aborted too late, and says so when nobody knows', async () => {
+test('query() resolves if it is aborted too late, and rejects if the worker is lost', async () => {
   const { db, fake, asked } = await openWaiting({ status: 201, body: '{"resource":1}' });
   const late = new AbortController();
   const done = db.client().query(1, { signal: late.signal });
@@ -181,7 +181,7 @@ test('query() is answered when it was aborted too late, and says so when nobody 
   await expect(query).rejects.toMatchObject({ code: 'worker_lost' });
 });
 
-test('query() is not sent when it was aborted while the database was opened', async () => {
+test('query() is not sent if it is aborted at once', async () => {
   const { db, asked } = await openWaiting(STOPPED);
   const stop = new AbortController();
   const query = db.client().query(1, { signal: stop.signal });
@@ -228,7 +228,7 @@ const collect = async (pages: AsyncIterable<unknown[]>): Promise<string[]> => {
   return all;
 };
 
-test('paginate() goes forth and back, page by page', async () => {
+test('paginate() goes forward and back, page by page', async () => {
   const { db } = await openFake(pagesOfTen);
   const pages = db.client().paginate(q.Documents(q.Collection('numbers')));
   expect(await pages.nextPage()).toEqual(['0', '1', '2', '3']);
@@ -239,7 +239,7 @@ test('paginate() goes forth and back, page by page', async () => {
   await db.close();
 });
 
-test('paginate() is iterable from where it is, and begins at a given cursor', async () => {
+test('paginate() iterates from its current position, and starts at a given cursor', async () => {
   const { db } = await openFake(pagesOfTen);
   const set = q.Documents(q.Collection('numbers'));
   const client = db.client();
@@ -261,7 +261,7 @@ test('paginate() is iterable from where it is, and begins at a given cursor', as
   await db.close();
 });
 
-test('paginate().map() and filter() make new helpers and leave the old ones alone', async () => {
+test('paginate().map() and filter() return new helpers and do not change the old ones', async () => {
   const { db } = await openFake(pagesOfTen);
   const pages = db.client().paginate(q.Documents(q.Collection('numbers')), { size: 10, after: 8 });
   const filtered = pages.filter((x) => q.IsString(x));
@@ -272,7 +272,7 @@ test('paginate().map() and filter() make new helpers and leave the old ones alon
   await db.close();
 });
 
-test('subscribe() refuses what is no observer', async () => {
+test('subscribe() refuses an invalid observer', async () => {
   const client = (await openFake(repeat)).db.client();
   const next = (): void => undefined;
   for (const observer of [undefined, {}, next, { next, error: 'x' }, { next, closed: true }]) {
@@ -281,7 +281,7 @@ test('subscribe() refuses what is no observer', async () => {
   }
 });
 
-test('a live query that fails is seen by people when its observer hears of no errors', async () => {
+test('a failed live query logs a warning if its observer has no `error`', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const errors = [{ position: [], code: 'invalid ref', description: 'No index.' }];
   const { db } = await openFake({
@@ -304,7 +304,7 @@ test('a live query that fails is seen by people when its observer hears of no er
   warn.mockRestore();
 });
 
-test('subscribe() tells each answer that differs, in order, until it is stopped', async () => {
+test('subscribe() reports each changed answer, in order, until it is stopped', async () => {
   const messages: unknown[] = [];
   const { db, fake } = await openFake({ onMessage: (message) => messages.push(message) });
   const told: unknown[] = [];
@@ -338,7 +338,7 @@ test('subscribe() tells each answer that differs, in order, until it is stopped'
   await db.close();
 });
 
-test('a live query outlives its worker', async () => {
+test('a live query continues after its worker is lost', async () => {
   const second = new FakeWorker({
     onMessage: (message, tell) => {
       if (message.type === 'subscribe')
@@ -367,7 +367,7 @@ test('a live query outlives its worker', async () => {
   await db.close();
 });
 
-test('a live query of a closed database ends with its reason', async () => {
+test('closing the database ends a live query with the reason', async () => {
   const { db } = await openFake({});
   const told: unknown[] = [];
   db.client().subscribe(1, {
@@ -384,7 +384,7 @@ test('a live query of a closed database ends with its reason', async () => {
   await expect.poll(() => told).toEqual(both);
 });
 
-test('a live query that fails has not ended', async () => {
+test('an error does not end a live query', async () => {
   const errors = [{ position: [], code: 'instance not found', description: 'Gone.' }];
   const { db } = await openFake({
     onMessage: (message, tell) => {
@@ -405,7 +405,7 @@ test('a live query that fails has not ended', async () => {
   await db.close();
 });
 
-test('subscribe() with a signal is stopped by it, and asks nothing when it is aborted already', async () => {
+test('a signal stops subscribe(), and an already aborted signal prevents it', async () => {
   const heard: unknown[] = [];
   const { db } = await openFake({ onMessage: ({ type }) => heard.push(type) });
   const observer = { next: () => undefined };
@@ -424,7 +424,7 @@ test('subscribe() with a signal is stopped by it, and asks nothing when it is ab
   await db.close();
 });
 
-test('sync() gives the same Sync each time, with the sets and the login of the last call', async () => {
+test('sync() returns the same Sync each time, with the sets and the login of the last call', async () => {
   const calls: unknown[] = [];
   const { db } = await openFake({
     sync: (call) => {

@@ -8,7 +8,7 @@ import { Bytes, Double, FaunaDate, FaunaTime, Query, Ref, SetRef, Uuid } from '.
 
 const notes = new Ref('notes', new Ref('collections'));
 
-test('decodeWire() gives each tag its value', async () => {
+test('decodeWire() decodes each tag to its value', async () => {
   const text = `{
     "ref": {"@ref":{"id":"7","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}},
     "scoped": {"@ref":{"id":"keys","database":{"@ref":{"id":"child","collection":{"@ref":{"id":"databases"}}}}}},
@@ -31,7 +31,7 @@ test('decodeWire() gives each tag its value', async () => {
   });
 });
 
-test('decodeWire() keeps integers whole', async () => {
+test('decodeWire() keeps large integers exact', async () => {
   const text =
     '[9007199254740991,9007199254740992,-9223372036854775808,1763722995000000,1.0,1e2,"9007199254740993",{"a":-9007199254740993}]';
   expect(await decodeWire(text)).toEqual([
@@ -46,7 +46,7 @@ test('decodeWire() keeps integers whole', async () => {
   ]);
 });
 
-test('decodeWire() reads functions and sets so that they go back as they came', async () => {
+test('decodeWire() keeps functions and sets so that they can be encoded unchanged', async () => {
   const wires = [
     '{"@query":{"lambda":"x","expr":{"add":[{"var":"x"},1.0,9007199254740993,2.5,1e21]}}}',
     '{"@set":{"match":{"@ref":{"id":"i","collection":{"@ref":{"id":"indexes"}}}},"terms":[1.0,"1.0",{"@obj":{"@a":2.0}}]}}',
@@ -58,7 +58,7 @@ test('decodeWire() reads functions and sets so that they go back as they came', 
   }
 });
 
-test('decodeWire() makes __proto__ a member like any other', async () => {
+test('decodeWire() treats __proto__ as an ordinary member', async () => {
   for (const piece of [32, 1000]) {
     const value = await decodeInSlices(
       '{"a":{"__proto__":{"polluted":[1,2,3,"some more text to be cut"]}}}',
@@ -111,7 +111,7 @@ const wireText = fc.letrec<{ wire: string }>((tie) => {
   };
 }).wire;
 
-test('decodeInSlices() reads what one parse reads, wherever it cuts', async () => {
+test('decodeInSlices() returns the same as one parse, wherever it cuts', async () => {
   await fc.assert(
     fc.asyncProperty(wireText, fc.integer({ min: 32, max: 400 }), async (text, piece) => {
       // In an array, like a page of results, because top-level text is longer than a piece.
@@ -122,7 +122,7 @@ test('decodeInSlices() reads what one parse reads, wherever it cuts', async () =
   );
 });
 
-test('a large page is of real arrays and refs, as a small one is', async () => {
+test('a large page consists of real arrays and refs, like a small one', async () => {
   const entry = (at: number) =>
     `["a, \\"{\\"@ref\\":",${at},{"@ref":{"id":"40000000000000${1000 + at}","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}]`;
   const text = `[${Array.from({ length: 1000 }, (_, at) => entry(at)).join(',')}]`;
@@ -133,7 +133,7 @@ test('a large page is of real arrays and refs, as a small one is', async () => {
   expect(structuredClone(page)[7]?.[1]).toBe(7);
 });
 
-test('decodeWire() of what encodeQuery() wrote gives the values back', async () => {
+test('decodeWire() restores the values that encodeQuery() wrote', async () => {
   const value = fc.letrec((tie) => ({
     value: fc.oneof(
       fc.string(),
@@ -154,7 +154,7 @@ test('decodeWire() of what encodeQuery() wrote gives the values back', async () 
   );
 });
 
-test('encodeQuery() writes a Double as one', () => {
+test('encodeQuery() writes a Double with a decimal point or an exponent', () => {
   const doubles = [1, -0, 0.5, 1e21, 2 ** 60, -3].map((each) => new Double(each));
   expect(encodeQuery(q.Add(...(doubles as [Double])))).toBe(
     '{"add":[1.0,-0.0,0.5,1e+21,1152921504606847000.0,-3.0]}',
@@ -164,14 +164,14 @@ test('encodeQuery() writes a Double as one', () => {
   );
 });
 
-test('encodeQuery() refuses a query that holds itself', () => {
+test('encodeQuery() refuses a query that contains itself', () => {
   const loop: { self?: unknown } = {};
   loop.self = loop;
   expect(() => encodeQuery(loop)).toThrow('nested too deeply or contains itself');
   expect(() => encodeQuery(undefined)).toThrow('The query is undefined');
 });
 
-test('Ref.equals() compares what refs name', () => {
+test('Ref.equals() compares id and collection', () => {
   expect(new Ref('7', notes).equals(new Ref('7', new Ref('notes', new Ref('collections'))))).toBe(
     true,
   );

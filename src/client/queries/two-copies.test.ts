@@ -5,7 +5,7 @@ import * as one from '../../index.ts';
 vi.resetModules();
 const other = await import('../../index.ts');
 
-test('a value of another copy is written as one of ours, on its own and in a query', () => {
+test('a value of another copy of the package is encoded like one of ours', () => {
   expect(other.Double).not.toBe(one.Double);
   const { q } = other;
   const values = [new other.Double(1), new other.Uuid('u'), new other.FaunaDate('2031-05-04')];
@@ -18,7 +18,7 @@ test('a value of another copy is written as one of ours, on its own and in a que
   );
 });
 
-test('a document that says of itself that it is a Double is none', () => {
+test('a document with the member `_isFaunaDouble` is not a Double', () => {
   const text = '{"object":{"_isFaunaDouble":true,"value":1}}';
   expect(one.queryText(one.q.Select([], { _isFaunaDouble: true, value: 1 }) as never)).toContain(
     text,
