@@ -63,13 +63,13 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
     (await db.sync(syncOptions)).writes.list({ state: ['local'] } as object),
 };
 
-test.each(Object.entries(CALLS))('%s() refuses what is no options', async (_, call) => {
+test.each(Object.entries(CALLS))('%s() refuses invalid arguments', async (_, call) => {
   const { db } = await openFake(copyAnswers);
   expect(await failureOf(() => call(db))).toBeInstanceOf(UsageError);
   await db.close();
 });
 
-test('a text and a number are no options either', async () => {
+test('the error for options that are not an object names their type', async () => {
   const { db } = await openFake();
   const wrong = (given: unknown) => failureOf(() => db.client().query(1, given as object));
   expect(await wrong('hub')).toMatchObject({
@@ -80,7 +80,7 @@ test('a text and a number are no options either', async () => {
   await db.close();
 });
 
-test('a secret in the place of options is not in the error', async () => {
+test('the error does not quote a secret passed in the place of options', async () => {
   const { db } = await openFake();
   const secret = 'fnAESecretOfSomebody';
   const error = await failureOf(() => db.client(secret as never));
@@ -102,7 +102,7 @@ const WITH_SIGNAL: Readonly<Record<string, (db: Database, signal: never) => unkn
   submit: async (db, signal) => (await db.sync(syncOptions)).client.submit(1, { signal }),
 };
 
-test.each(Object.entries(WITH_SIGNAL))('%s() refuses what is no signal', async (_, call) => {
+test.each(Object.entries(WITH_SIGNAL))('%s() refuses an invalid signal', async (_, call) => {
   const { db } = await openFake(copyAnswers);
   for (const signal of wrongSignals) {
     const failure = await failureOf(() => call(db, signal as never));
@@ -179,13 +179,16 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
   ],
 };
 
-test.each(Object.entries(WRONG_OPTIONS))('%s that is none is named', async (_, [name, call]) => {
-  const { db } = await openFake(copyAnswers);
-  const failure = await failureOf(() => call(db));
-  expect(failure).toBeInstanceOf(UsageError);
-  expect(failure).toMatchObject({ description: expect.stringContaining(`\`${name}\``) });
-  await db.close();
-});
+test.each(Object.entries(WRONG_OPTIONS))(
+  'the error names the invalid option: %s',
+  async (_, [name, call]) => {
+    const { db } = await openFake(copyAnswers);
+    const failure = await failureOf(() => call(db));
+    expect(failure).toBeInstanceOf(UsageError);
+    expect(failure).toMatchObject({ description: expect.stringContaining(`\`${name}\``) });
+    await db.close();
+  },
+);
 
 test.each([0, -1, 0n, null])(
   'paginate() refuses pages of %s elements, which never end',
@@ -199,7 +202,7 @@ test.each([0, -1, 0n, null])(
   },
 );
 
-test('fetchAll() refuses what is no client', async () => {
+test('fetchAll() refuses anything but a client', async () => {
   const { db } = await openFake();
   for (const client of [q.Documents(q.Collection('n')), none, undefined]) {
     const call = db.files.fetchAll(client as never, undefined as never);
@@ -211,7 +214,7 @@ test('fetchAll() refuses what is no client', async () => {
   await db.close();
 });
 
-test('fetch() refuses what is no signal before it sends anything', async () => {
+test('fetch() refuses an invalid signal before it sends anything', async () => {
   const { db } = await openFake({ http: () => Promise.reject(new Error('It was sent.')) });
   for (const signal of wrongSignals)
     await expect(db.fetch('/', { signal: signal as never })).rejects.toMatchObject({
@@ -221,7 +224,7 @@ test('fetch() refuses what is no signal before it sends anything', async () => {
   await db.close();
 });
 
-test('writes are in none but the states there are', async () => {
+test('writes.list() refuses an unknown state', async () => {
   const { db } = await openFake(copyAnswers);
   const { writes } = await db.sync(syncOptions);
   await expect(writes.list({ states: ['refusd' as 'refused'] })).rejects.toMatchObject({
@@ -236,7 +239,7 @@ test('writes are in none but the states there are', async () => {
   await db.close();
 });
 
-test('the option that is nearest to a misspelt one is suggested', async () => {
+test('the error for a misspelt option suggests the nearest one', async () => {
   const { db } = await openFake();
   const { sets, ...others } = syncOptions;
   await expect(db.sync({ ...others, set: sets } as never)).rejects.toMatchObject({
@@ -245,7 +248,7 @@ test('the option that is nearest to a misspelt one is suggested', async () => {
   await db.close();
 });
 
-test('a secret that is none is not shown', async () => {
+test('the error for an invalid secret does not quote it', async () => {
   const { db } = await openFake(copyAnswers);
   await expect(db.sync({ ...syncOptions, secret: 5 as never })).rejects.toMatchObject({
     description: 'The option `secret` must be a string that is not empty.',
@@ -253,13 +256,13 @@ test('a secret that is none is not shown', async () => {
   await db.close();
 });
 
-test('a Ref whose id is not known says so', () => {
+test('q.Ref() throws if the id is undefined', () => {
   expect(() => q.Ref(q.Collection('notes'), undefined as never)).toThrow(
     'q.Ref: argument 2 is required, but is undefined.',
   );
 });
 
-test('tags that are null are none, as a signal is; a signal needs no more than its events', async () => {
+test('null tags and a null signal are ignored, and a signal may be an EventTarget', async () => {
   const calls: QueryCall[] = [];
   const { db } = await openFake({
     query: async (call) => {

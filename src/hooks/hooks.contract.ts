@@ -38,7 +38,7 @@ export function describeHooks(mountParts: MountParts): void {
     for (const app of mounted.splice(0)) app.unmount();
   });
 
-  test('a query shows that it is loading, its value, and every later one', async () => {
+  test('a query is loading, then has its value, and then every later value', async () => {
     const { db, admin, count: query, add } = await openNotes();
     const count = asked(query);
     mount({ database: () => Promise.resolve(db) }, { count: count.part });
@@ -68,7 +68,7 @@ export function describeHooks(mountParts: MountParts): void {
     expect(begun()).toBe(1);
   });
 
-  test('a query that is asked again has its last value at once, as stale, and then a new one', async () => {
+  test('a query that is used again has its last value at once, as stale, and then the new one', async () => {
     const { db, admin, count, add, live } = await openNotes();
     const first = asked(count);
     const app = mount({ database: db }, { first: first.part });
@@ -85,7 +85,7 @@ export function describeHooks(mountParts: MountParts): void {
     ]);
   });
 
-  test('a query that is undefined waits, and one that changes is asked in place of the other', async () => {
+  test('an undefined query waits, and a changed query replaces the subscription', async () => {
     const { db, count, begun, live } = await openNotes();
     const record = recorder<'query'>();
     const part = (query: Expr | undefined): Parts => ({
@@ -104,7 +104,7 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(() => [begun(), live()]).toEqual([2, 1]);
   });
 
-  test('a query that fails says why, and goes on when it can be answered', async () => {
+  test('a failed query has an error, and a value as soon as it can be answered', async () => {
     const { db, admin, collection } = await openNotes();
     const found = asked(q.Get(q.Ref(collection, '1')));
     mount({ database: db }, { found: found.part });
@@ -123,7 +123,7 @@ export function describeHooks(mountParts: MountParts): void {
       });
   });
 
-  test('pages go on and back, and the one that is shown is live', async () => {
+  test('pages go forward and back, and the current page is live', async () => {
     const { db, admin, notes, collection } = await openNotes();
     const create = (id: number) => q.Create(q.Ref(collection, `${id}`), { data: {} });
     for (const id of [1, 2, 3, 4, 5]) await admin.query(create(id));
@@ -145,7 +145,7 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(shown).toEqual(['1', '2']);
   });
 
-  test('pages of no set wait without loading, and go on when there is one', async () => {
+  test('pages without a set wait without loading, and load when there is a set', async () => {
     const { db, notes } = await openNotes();
     const { report, last } = recorder<'pages'>();
     const pagesOf = (set: typeof notes | undefined) =>
@@ -161,7 +161,7 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(last).toMatchObject({ data: undefined, isLoading: false });
   });
 
-  test('a mutation tells what became of it; without a hub what is stored is confirmed', async () => {
+  test('a mutation reports its state; without a hub a stored write is confirmed', async () => {
     const { db, add } = await openNotes();
     const { report, last, seen } = recorder<'mutation'>();
     const query = (text: string) =>
@@ -185,7 +185,7 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(() => last().state).toBe('failed');
   });
 
-  test('a mutation of a copy is local, then what the hub makes of it; refused ones are listed by their label', async () => {
+  test('a mutation of a copy is local, then has the verdict; refused ones are listed with labels', async () => {
     const copy = fakeCopy({ isKnown: true });
     const [add, sync] = [recorder<'mutation'>(), recorder<'sync'>()];
     const query = (text: string) => q.Create(q.Collection('notes'), { data: { text } });
@@ -225,7 +225,7 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(() => sync.last().refused).toEqual([]);
   });
 
-  test('a query says where it is answered, and its values whose they are', async () => {
+  test('a query chooses where it is answered, and reports where its value is from', async () => {
     const copy = fakeCopy({ isKnown: true });
     const query = q.Count(SET);
     const [here, there] = [recorder<'query'>(), recorder<'query'>()];
@@ -250,7 +250,7 @@ export function describeHooks(mountParts: MountParts): void {
       });
   });
 
-  test('a session: nobody, a wrong password, the right one, logged out, and again', async () => {
+  test('a session handles a wrong and a right password, logout, and another login', async () => {
     const copy = fakeCopy({ isKnown: false });
     const [session, shown] = [recorder<'session'>(), asked(q.Count(SET))];
     mount(
@@ -301,7 +301,7 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(state).toBe('logged-in');
   });
 
-  test('a database that does not open says why', async () => {
+  test('a session has the error of a database that does not open', async () => {
     const { report, last } = recorder<'session'>();
     const error = new Error('no storage');
     mount({ database: () => Promise.reject(error) }, { session: { use: 'session', report } });
@@ -309,7 +309,7 @@ export function describeHooks(mountParts: MountParts): void {
     expect(last().error).toBe(error);
   });
 
-  test('queries, pages and mutations of a database that cannot be used say why', async () => {
+  test('queries, pages and mutations have the error of a database that does not open', async () => {
     const error = new Error('no storage');
     const count = asked(q.Count(SET));
     const [pages, add] = [recorder<'pages'>(), recorder<'mutation'>()];

@@ -69,14 +69,14 @@ test('useSuspenseQuery() waits for the database and the value, with one subscrip
   expect([begun(), live()]).toEqual([1, 1]);
 });
 
-test('useSuspenseQuery() throws what the query fails with, for the error boundary', async () => {
+test('useSuspenseQuery() throws the error of a failed query to the error boundary', async () => {
   const { db } = await openNotes();
   const query = q.Abort('no count') as Expr<number>;
   const place = rendered(below(db, createElement(AwaitedCount, { query })));
   await expect.poll(() => place.textContent).toContain('no count');
 });
 
-test('useSuspenseQuery() throws why the database cannot be opened', async () => {
+test('useSuspenseQuery() throws the error of a database that cannot be opened', async () => {
   const database = Promise.reject<Database>(new Error('no room'));
   const place = rendered(below(database, createElement(AwaitedCount, { query: q.Add(1, 2) })));
   expect(place.textContent).toBe('waiting');
@@ -94,7 +94,7 @@ test.each([
   await expect.poll(() => place.textContent).toContain('There is no option');
 });
 
-test('a server renders the loading state and opens nothing, and a page takes it over', async () => {
+test('a server renders the loading state without opening a database, and a page hydrates it', async () => {
   const { db, count } = await openNotes();
   let opened = 0;
   const database = () => {
@@ -119,7 +119,7 @@ test('a server renders the loading state and opens nothing, and a page takes it 
   expect([complaints, opened, place.firstChild === server]).toEqual([[], 1, true]);
 });
 
-test('each of many rows with a query of its own shows its value', async () => {
+test('150 rows with different queries each show their own value', async () => {
   const { db, begun, live } = await openNotes();
   const rows = Array.from({ length: 150 }, (_, n) => n);
   // The query is built anew for each rendering.

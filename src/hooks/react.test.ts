@@ -13,7 +13,7 @@ import {
   useSync,
 } from './react.ts';
 
-test('hooks render on a server as if nothing was there yet', () => {
+test('on a server, hooks render their initial state', () => {
   const notes = q.Documents(q.Collection('notes'));
   function Everything() {
     const received = [
@@ -33,7 +33,7 @@ test('hooks render on a server as if nothing was there yet', () => {
   expect(html).toBe('<i>[true,false,true,&quot;idle&quot;,null,&quot;opening&quot;]</i>');
 });
 
-test('a server that streams ends its response, with what `<Suspense>` shows meanwhile', async () => {
+test('a streaming server ends its response with the fallback of `<Suspense>`', async () => {
   const query = q.Count(q.Documents(q.Collection('notes')));
   const Awaited = () => createElement('i', null, useSuspenseQuery(query).value);
   const app = createElement(
@@ -48,7 +48,7 @@ test('a server that streams ends its response, with what `<Suspense>` shows mean
   expect(errors).toMatchObject([{ code: 'invalid_usage' }]);
 });
 
-test('what waits for a value refuses to wait for none', () => {
+test('useSuspenseQuery() throws if the query is undefined', () => {
   const Awaited = () =>
     createElement('i', null, useSuspenseQuery(undefined as unknown as Expr<string>).value);
   const props = { database: () => Promise.reject(new Error('A server opens nothing.')) };
@@ -56,7 +56,7 @@ test('what waits for a value refuses to wait for none', () => {
   expect(() => renderToString(app)).toThrow('useSuspenseQuery() got no query');
 });
 
-test('a hook without a provider says what to do', () => {
+test('a hook without a provider throws an error that says what to do', () => {
   const alone = () => renderToString(createElement(() => useSession().state));
   expect(alone).toThrow('There is no <BurrowProvider> above');
 });

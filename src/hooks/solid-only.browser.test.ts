@@ -6,7 +6,7 @@ import { BurrowProvider, useQuery } from './solid.ts';
 import { openNotes } from './testing/databases.ts';
 import { SERVER_HTML } from './testing/solid-server-html.ts';
 
-test('a page takes over what a server rendered', async () => {
+test('a page hydrates the HTML of a server', async () => {
   const { db, count: query } = await openNotes();
   let opened = 0;
   const database = () => {

@@ -6,7 +6,7 @@ import { q } from '../index.ts';
 import { BurrowProvider, useMutation, usePages, useQuery, useSession, useSync } from './solid.ts';
 import { SERVER_HTML } from './testing/solid-server-html.ts';
 
-test('primitives render on a server as if nothing was there yet', () => {
+test('on a server, primitives render their initial state', () => {
   const notes = q.Documents(q.Collection('notes'));
   const Everything = () =>
     [
@@ -29,7 +29,7 @@ test('primitives render on a server as if nothing was there yet', () => {
   expect(html).toBe('true,false,true,idle,no sync,opening');
 });
 
-test('what pages take over is what a server renders', () => {
+test('a server renders the HTML that the hydration test uses', () => {
   // The compiler's output for <p>{notes.isLoading ? 'loading' : `${notes.value} notes`}</p>.
   const paragraph = ['<p', '>', '</p>'];
   const Count = () => {
@@ -49,7 +49,7 @@ test('what pages take over is what a server renders', () => {
   expect(html).toBe(SERVER_HTML);
 });
 
-test('a primitive without a provider says what to do', () => {
+test('a primitive without a provider throws an error that says what to do', () => {
   const alone = () => renderToString(() => useSession().state);
   expect(alone).toThrow('There is no <BurrowProvider> above');
 });

@@ -5,7 +5,7 @@ import { openNotes } from './testing/databases.ts';
 import App from './testing/svelte-count-app.svelte';
 import { SERVER_HTML } from './testing/svelte-server-html.ts';
 
-test('a page takes over what a server rendered', async () => {
+test('a page hydrates the HTML of a server', async () => {
   const { db, count: query } = await openNotes();
   let opened = 0;
   const database = () => {

@@ -50,7 +50,7 @@ const storedTexts = async (client: Client): Promise<string[]> => {
   return data.toSorted();
 };
 
-test('a collection holds the documents, and what is changed elsewhere arrives', async () => {
+test('a collection has the documents, and receives changes made elsewhere', async () => {
   const { admin } = await openTodos();
   const { ref } = await admin.query(q.Create(todos, { data: { text: 'one', done: false } }));
   const collection = collectionOf(admin);
@@ -65,7 +65,7 @@ test('a collection holds the documents, and what is changed elsewhere arrives', 
   await expect.poll(() => textsOf(collection)).toEqual(['three']);
 });
 
-test('collections are joined', async () => {
+test('a live query joins two collections', async () => {
   const { admin } = await openTodos();
   const home = await admin.query(q.Create(lists, { data: { name: 'home' } }));
   const add = (text: string, list: string) =>
@@ -93,7 +93,7 @@ test('collections are joined', async () => {
   await expect.poll(shown).toEqual(['house: dust', 'house: sweep']);
 });
 
-test('an insert, an update and a delete show at once, without a gap, and are stored', async () => {
+test('an insert, an update and a delete are visible at once, without flicker, and are stored', async () => {
   const { admin } = await openTodos();
   const collection = collectionOf(admin);
   await collection.preload();
@@ -127,7 +127,7 @@ test('an insert, an update and a delete show at once, without a gap, and are sto
   expect(seen.filter((each) => !each.startsWith('update'))).toEqual(['insert a', 'delete b']);
 });
 
-test('an update changes only what differs: a change elsewhere to another field stays', async () => {
+test('an update writes only changed fields: a change elsewhere to another field stays', async () => {
   const { admin } = await openTodos();
   const { ref } = await admin.query(q.Create(todos, { data: { text: 'one', done: false } }));
   const collection = collectionOf(admin);
@@ -140,7 +140,7 @@ test('an update changes only what differs: a change elsewhere to another field s
   await expect.poll(() => collection.get(ref.id)).toMatchObject({ text: 'two', done: true });
 });
 
-test('items that are inserted together are stored together or not at all, and rolled back', async () => {
+test('items inserted together are stored in one transaction, and rolled back if it fails', async () => {
   const { admin } = await openTodos();
   const { ref } = await admin.query(q.Create(todos, { data: { text: 'there', done: true } }));
   const collection = cleanedUp(
@@ -173,7 +173,7 @@ test('items that are inserted together are stored together or not at all, and ro
   expect(await storedTexts(admin)).toEqual(['there']);
 });
 
-test('an error of the live query is the status, until there is a value', async () => {
+test('a collection has the status `error` while its live query fails', async () => {
   const { admin } = await openTodos();
   const notYet = q.Collection<Todo>('later');
   const collection = cleanedUp(
@@ -185,7 +185,7 @@ test('an error of the live query is the status, until there is a value', async (
   await expect.poll(() => collection.status).toBe('ready');
 });
 
-test('a document that the query shows twice is one item', async () => {
+test('a document that the query returns twice is one item', async () => {
   const { admin } = await openTodos();
   const { ref } = await admin.query(q.Create(todos, { data: { text: 'one', done: false } }));
   const query = q.Map([1, 2], (each) => q.Do(each, q.Get(ref)));
@@ -196,13 +196,13 @@ test('a document that the query shows twice is one item', async () => {
   expect(textsOf(collection)).toEqual(['one']);
 });
 
-test('newId() makes none twice, and later ones are greater', () => {
+test('newId() returns unique, increasing ids', () => {
   const ids = Array.from({ length: 10_000 }, () => BigInt(newId()));
   expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0n))).toBe(true);
   expect(ids.every((id) => id < 2n ** 63n)).toBe(true);
 });
 
-test('a page that has others after it is an error', async () => {
+test('a query that returns a page with a next page is an error', async () => {
   const { admin } = await openTodos();
   for (const text of ['one', 'two'])
     await admin.query(q.Create(todos, { data: { text, done: false } }));
@@ -228,7 +228,7 @@ function countedClient(admin: Client) {
   return { live, client: Object.create(admin, { subscribe: { value: subscribe } }) as Client };
 }
 
-test('many writes at once share the query that is asked anew', async () => {
+test('many concurrent writes share one repeated query', async () => {
   const { admin } = await openTodos();
   const { live, client } = countedClient(admin);
   const collection = collectionOf(client);
@@ -257,7 +257,7 @@ test('cleanup() ends the subscription, and the collection can be used again', as
   expect([live.now, textsOf(collection)]).toEqual([1, ['one']]);
 });
 
-test('to a copy it is submitted: stored offline, and what the hub refuses is undone and listed', async () => {
+test('a write to a copy is stored offline, and a refused write is undone and listed', async () => {
   const hub = await openHub();
   ends.push(() => hub.close());
   const admin = hub.client();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Ref, UsageError, q, type BurrowError, type Client, type Observer } from '../index.ts';
 import { burrowCollectionOptions } from './tanstack.ts';
 
-test('an option that does not exist is refused: without its query a collection shows everything', () => {
+test('an option that does not exist is refused: a misspelt `query` would return everything', () => {
   const options = { client: {} as never, collection: q.Collection('notes'), qeury: q.Now() };
   expect(() => burrowCollectionOptions(options)).toThrow(
     'There is no option `qeury`. There are: client, collection, query, label, data.',
@@ -50,7 +50,7 @@ test.each<[string, unknown]>([
   ['null', null],
   ['a number', 5],
   ['a page of refs', { data: [aHeron.ref] }],
-])('a query whose answer is %s is an error, and a write does not wait for it', async (_, value) => {
+])('a query that returns %s is an error, and a write does not wait for it', async (_, value) => {
   const { collection, asked, answer } = openCollection();
   answer(value);
   expect(collection.status).toBe('error');
@@ -63,7 +63,7 @@ test.each<[string, unknown]>([
   await expect(saved.isPersisted.promise).resolves.toBeDefined();
 });
 
-test('what was signed out of, or closed, is shown no more', () => {
+test('a collection is empty after its database is locked or closed', () => {
   const { collection, answer, end } = openCollection();
   answer([aHeron]);
   expect(collection.size).toBe(1);

@@ -39,7 +39,7 @@ const showing = (query: Expr<number>) => (): (() => string) => {
   return () => (isLoading.value ? 'loading' : `${value.value} notes`);
 };
 
-test('a server renders the loading state and opens nothing, and a page takes it over', async () => {
+test('a server renders the loading state without opening a database, and a page hydrates it', async () => {
   const { db, count } = await openNotes();
   let opened = 0;
   const database = () => {
@@ -60,7 +60,7 @@ test('a server renders the loading state and opens nothing, and a page takes it 
   expect([complaints, opened, place.firstChild === server]).toEqual([[], 1, true]);
 });
 
-test('a query follows refs, and ends with its scope, in a component that goes on', async () => {
+test('a query follows a ref, and ends with its scope although its component stays mounted', async () => {
   const { db, count, live } = await openNotes();
   const asked = shallowRef<Expr<number>>();
   let scope: EffectScope | undefined = undefined;

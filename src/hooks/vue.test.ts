@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { q } from '../index.ts';
 import { provideBurrow, useMutation, usePages, useQuery, useSession, useSync } from './vue.ts';
 
-test('composables render on a server as if nothing was there yet', async () => {
+test('on a server, composables render their initial state', async () => {
   const notes = q.Documents(q.Collection('notes'));
   const Everything = defineComponent(() => {
     const received = [
@@ -29,7 +29,7 @@ test('composables render on a server as if nothing was there yet', async () => {
   expect(html).toBe('<i>[true,false,true,&quot;idle&quot;,null,&quot;opening&quot;]</i>');
 });
 
-test('a composable without a provider says what to do', async () => {
+test('a composable without a provider throws an error that says what to do', async () => {
   const alone = createSSRApp(
     defineComponent(() => {
       const { state } = useSession();

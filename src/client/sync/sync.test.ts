@@ -18,7 +18,7 @@ const ANSWER = { status: 201, body: '{"resource":1}', metrics: {} };
 
 const LOST = refusalError('worker_lost', 'The database worker was terminated.');
 
-test('a page that browsers hold for insecure is told so before it asks for anything', async () => {
+test('sync() rejects in an insecure context before it sends a request', async () => {
   const sync = vi.fn<NonNullable<typeof copyAnswers.sync>>();
   const { db } = await openFake({ ...copyAnswers, sync });
   vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
@@ -100,7 +100,7 @@ function pending() {
   return { asked, answer };
 }
 
-test('checkSyncOptions() says which option is wrong', () => {
+test('checkSyncOptions() names the invalid option', () => {
   const url = 'https://hub.example';
   const login = { user: q.Ref(q.Collection('users'), '1'), password: '', key: 'fnA' };
   const { password: _password, ...half } = login;
@@ -127,7 +127,7 @@ test('checkSyncOptions() says which option is wrong', () => {
   checkSyncOptions({ url, sets: [], login });
 });
 
-test('Sync.start() does not go back to a state from before what was told', async () => {
+test('Sync.start() does not replace a newer state with the state of the reply', async () => {
   const { sync, first, tell } = fakeWorker('catching-up');
   first({ type: 'sync-state', state: 'live', reason: undefined });
   await sync.start(OPTIONS);
@@ -139,7 +139,7 @@ test('Sync.start() does not go back to a state from before what was told', async
   expect(quiet.sync.state).toBe('live');
 });
 
-test('submit() hears of a verdict that comes before its answer, and of one that comes after', async () => {
+test('submit() gets a verdict that arrives before or after its answer', async () => {
   const { sync, first } = fakeWorker('live');
   await sync.start(OPTIONS);
   first({ type: 'sync-verdict', write: judged('0.1') });
@@ -152,7 +152,7 @@ test('submit() hears of a verdict that comes before its answer, and of one that 
   expect((await late.settled).tsMicros).toBe(7);
 });
 
-test('a URL may be an object', async () => {
+test('the option `url` may be a URL object', async () => {
   const { sync, calls } = fakeWorker('live');
   await sync.start({ ...OPTIONS, url: new URL('http://hub.example') });
   await sync.setSets([]);
@@ -173,7 +173,7 @@ test('setSets() keeps other sets, without another login', async () => {
   await expect(sync.setSets(wrong)).rejects.toThrow('`sets` must be an array');
 });
 
-test('submit() sends a label and data, and writes have them', async () => {
+test('submit() sends a label and data, and writes.list() returns them', async () => {
   const note = { label: 'Buy milk', data: '{"list":[1]}' };
   const write = { ...judged('0.1'), note };
   const { sync, calls } = fakeWorker('live', { writes: [write, judged('0.2')] });
@@ -187,7 +187,7 @@ test('submit() sends a label and data, and writes have them', async () => {
   ]);
 });
 
-test('writes.settled() has the verdict that is known, or waits for it with all others that do', async () => {
+test('writes.settled() returns a known verdict, or waits for it with all other callers', async () => {
   const known = fakeWorker('live', { verdict: judged('0.1') });
   await known.sync.start(OPTIONS);
   expect(await known.sync.writes.settled('0.1')).toMatchObject({ state: 'confirmed', tsMicros: 7 });
@@ -200,7 +200,7 @@ test('writes.settled() has the verdict that is known, or waits for it with all o
   expect((await Promise.all(waiting)).map(({ id }) => id)).toEqual(['0.1', '0.1', '0.1']);
 });
 
-test('writes.settled() hears of a verdict that comes before its answer, however many follow', async () => {
+test('writes.settled() gets a verdict that arrives before its answer, however many follow', async () => {
   const { asked, answer } = pending();
   const { sync, tell } = fakeWorker('live', { verdict: asked });
   await sync.start(OPTIONS);
@@ -214,7 +214,7 @@ test('writes.settled() hears of a verdict that comes before its answer, however 
   expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
 });
 
-test('writes.settled() of a write that is not there waits for nothing', async () => {
+test('writes.settled() of an unknown write rejects and leaves no waiter', async () => {
   const error = refusalError('not found', 'There is no write 0.9: it is already resolved.');
   const refused = Promise.reject(error);
   refused.catch(() => undefined);
@@ -228,7 +228,7 @@ test('writes.settled() of a write that is not there waits for nothing', async ()
   expect(calls.map(([name]) => name)).toEqual(['sync', 'verdict', 'stopSync', 'sync']);
 });
 
-test('a verdict that was made while settled() asked and the sync was stopped is found when it goes on', async () => {
+test('settled() gets a verdict that was made while the sync was stopped during its request', async () => {
   const { asked, answer } = pending();
   const more = { stopSync: undefined, verdict: asked, writes: [judged('0.1')] };
   const { sync } = fakeWorker('live', more);
@@ -240,7 +240,7 @@ test('a verdict that was made while settled() asked and the sync was stopped is 
   expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
 });
 
-test('who waits for a verdict is told when the database is closed, also while the sync is stopped', async () => {
+test('closing the database rejects waits for verdicts, even while the sync is stopped', async () => {
   const { sync, end, close, tell } = fakeWorker('live', {
     stopSync: undefined,
     verdict: undefined,
@@ -257,7 +257,7 @@ test('who waits for a verdict is told when the database is closed, also while th
   for (const each of waiting) await expect(each).rejects.toBe(closed);
 });
 
-test('a verdict that was made while the sync was stopped settles its write when it goes on', async () => {
+test('a verdict that was made while the sync was stopped settles its write after the restart', async () => {
   const { sync } = fakeWorker('live', { stopSync: undefined, writes: [judged('0.1')] });
   await sync.start(OPTIONS);
   const { settled } = await sync.client.submit(q.Add(1));
@@ -269,7 +269,7 @@ test('a verdict that was made while the sync was stopped settles its write when 
   expect(verdicts).toEqual(['0.1']);
 });
 
-test('a write that was resolved elsewhere while the sync was stopped is waited for no more', async () => {
+test('`settled` rejects if the write was resolved elsewhere while the sync was stopped', async () => {
   const error = refusalError('not found', 'There is no write 0.1: it is already resolved.');
   const refused = Promise.reject(error);
   refused.catch(() => undefined);
@@ -281,7 +281,7 @@ test('a write that was resolved elsewhere while the sync was stopped is waited f
   await expect(settled).rejects.toBe(error);
 });
 
-test('a sync whose database was closed is offline, and says why', async () => {
+test('a sync whose database is closed is offline, with the reason', async () => {
   const { sync, end, close } = fakeWorker('live', { stopSync: undefined });
   await sync.start(OPTIONS);
   const told: unknown[] = [];
@@ -293,7 +293,7 @@ test('a sync whose database was closed is offline, and says why', async () => {
   expect(told).toEqual([{ state: 'offline', reason: 'Closed.' }]);
 });
 
-test('a sync whose worker is lost is not live, and has another one take over', async () => {
+test('a sync whose worker is lost is connecting, and requests another worker', async () => {
   const { sync, end, replace } = fakeWorker('live');
   await sync.start(OPTIONS);
   end(LOST);
@@ -301,7 +301,7 @@ test('a sync whose worker is lost is not live, and has another one take over', a
   expect(replace).toHaveBeenCalledExactlyOnceWith(LOST);
 });
 
-test('a sync whose worker is lost, and none takes over, is offline, and says why', async () => {
+test('a sync whose lost worker cannot be replaced is offline, with the reason', async () => {
   const { sync, end, replace } = fakeWorker('live');
   await sync.start(OPTIONS);
   const told: unknown[] = [];
@@ -315,7 +315,7 @@ test('a sync whose worker is lost, and none takes over, is offline, and says why
   ]);
 });
 
-test('a sync whose database was closed leaves nothing on its page', async () => {
+test('a sync whose database is closed leaves no listener on the page', async () => {
   const signals: AbortSignal[] = [];
   vi.stubGlobal('addEventListener', (_type: string, _listener: unknown, how: AbortController) =>
     signals.push(how.signal),
@@ -327,7 +327,7 @@ test('a sync whose database was closed leaves nothing on its page', async () => 
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
 });
 
-test('stop() ends in the state offline, and says why', async () => {
+test('stop() ends in the state offline, with a reason', async () => {
   const { sync } = fakeWorker('live', { stopSync: undefined });
   await sync.start(OPTIONS);
   const told: unknown[] = [];
@@ -337,7 +337,7 @@ test('stop() ends in the state offline, and says why', async () => {
   expect(told).toEqual([{ state: 'offline', reason: 'Sync was stopped.' }]);
 });
 
-test('writes.resolve() refuses what is none of its choices, and sends nothing', async () => {
+test('writes.resolve() refuses invalid choices and sends nothing', async () => {
   const { sync, calls } = fakeWorker('live', { resolveWrite: undefined });
   await sync.start(OPTIONS);
   for (const wrong of [
@@ -387,7 +387,7 @@ test.each([
   expect(calls.map(([name]) => name)).toEqual(['sync']);
 });
 
-test('the browser is asked to keep a copy, once, as soon as there is something in it', async () => {
+test('navigator.storage.persist() is called once, as soon as a copy has content', async () => {
   const persist = vi.fn<() => Promise<boolean>>(() => Promise.resolve(true));
   vi.stubGlobal('navigator', { storage: { persist } });
   const { db, fake } = await openFake(copyAnswers);

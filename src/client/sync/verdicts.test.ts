@@ -4,7 +4,7 @@ import type { Verdict } from './writes.ts';
 
 const verdict: Verdict = { id: '0.1', state: 'confirmed', tsMicros: 7, value: 1 };
 
-test('however often a verdict is asked for, it is waited for once', async () => {
+test('all requests for the same verdict share one promise', async () => {
   const verdicts = new Verdicts();
   const asked = Array.from({ length: 100_000 }, () => verdicts.on('0.1'));
   expect(new Set(asked).size).toBe(1);

@@ -31,7 +31,7 @@ function toldOf(write: Write): unknown {
   }
 }
 
-test('writeOf() tells a write by its state', async () => {
+test('writeOf() returns the members of the state of a write', async () => {
   const at = new Date('2026-01-01T00:00:00Z');
   const same = { id: '0.1', at, query: '1', replaces: undefined };
   expect(await writeOf(pending)).toEqual({ ...same, state: 'local', predicted: 'refused' });
@@ -47,7 +47,7 @@ test('writeOf() tells a write by its state', async () => {
   expect(seen).toEqual(['refused', 5, 'instance not found']);
 });
 
-test('a refused write has an error of its code and status, also when the reason was too long to be kept', async () => {
+test('a refused write has the error of its code, or `unknown_error` if no reason was kept', async () => {
   const write = await judgedWriteOf(judged('refused', REFUSAL));
   expect(write).toMatchObject({ state: 'refused', error: { status: 404, description: 'Gone.' } });
   expect(write.state === 'refused' && write.error).toBeInstanceOf(NotFound);
@@ -57,7 +57,7 @@ test('a refused write has an error of its code and status, also when the reason 
   expect(value).toMatchObject({ state: 'confirmed', value: undefined });
 });
 
-test('a verdict narrows by its state', () => {
+test('the state of a verdict narrows its type', () => {
   const told = (verdict: Verdict<number>): number | string | undefined =>
     verdict.state === 'refused' ? verdict.error.description : verdict.value;
   expect(told({ id: '0.1', state: 'confirmed', tsMicros: 1, value: 3 })).toBe(3);

@@ -9,7 +9,7 @@ import { q, type Client } from '../../index.ts';
 import { Mutation } from './mutation.ts';
 import { Session } from './session.ts';
 
-test('a database that is closed before the hub has judged a write leaves it as it is, and disturbs nobody', async () => {
+test('closing the database before the verdict keeps the state, without an unhandled rejection', async () => {
   const submit: FakeAnswers['submit'] = () =>
     Promise.resolve({
       ok: true,
@@ -35,7 +35,7 @@ test('a database that is closed before the hub has judged a write leaves it as i
   }
 });
 
-test('what a user has written is gone when they have logged out, also for a part that comes back later', async () => {
+test('a logout resets all mutations, including those without a subscriber', async () => {
   const { db } = await openFake({
     query: () => Promise.resolve({ status: 200, body: '{"resource":"of Ada"}' }),
   });
@@ -63,7 +63,7 @@ test('what a user has written is gone when they have logged out, also for a part
   await db.close();
 });
 
-test('a write before the database is open says so, and one that nobody has logged in for', async () => {
+test('run() rejects before the database is open, and while nobody is logged in', async () => {
   const { db } = await openFake();
   let open: (database: typeof db) => void = () => undefined;
   const opened = new Promise<typeof db>((resolve) => (open = resolve));

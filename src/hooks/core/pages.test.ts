@@ -18,7 +18,7 @@ function answeredByHand() {
   return { queries: { find } as Queries, last };
 }
 
-test('a page that fails is left again, forward and backward', () => {
+test('after a failed page, pages can go forward and backward', () => {
   const { queries, last } = answeredByHand();
   const pages = new Pages<number>(queries, q.Documents(q.Collection('notes')), {});
   pages.subscribe(() => undefined);
@@ -41,7 +41,7 @@ test('a page that fails is left again, forward and backward', () => {
   expect(pages.get()).toMatchObject({ data: [1, 2], error: undefined, hasPrevious: false });
 });
 
-test('no set is nothing to wait for, also as null', () => {
+test('pages are not loading if the set is undefined or null', () => {
   for (const set of [undefined, null]) expect(noPageOf(set)).toMatchObject({ isLoading: false });
   expect(noPageOf(q.Documents(q.Collection('notes')))).toMatchObject({ isLoading: true });
 });

@@ -10,7 +10,7 @@ const listenersOf = (db: Database, sync: Sync): number =>
     getEventListeners(sync, 'state').length,
   );
 
-test('a session that is stopped leaves nothing on a database that outlives it, and can be started again', async () => {
+test('a stopped session leaves no listener on the database, and can be started again', async () => {
   const { db } = await openFake(copyAnswers);
   const sync = await db.sync(syncOptions);
   let opened = 0;
@@ -38,17 +38,20 @@ test.each([
   ['a database', (db: Database) => db],
   ['a promise of one', (db: Database) => Promise.resolve(db)],
   ['a function that gives the same again', (db: Database) => () => db],
-])('%s that logOut({ forget: true }) has deleted is not logged in to', async (_, given) => {
-  const { db } = await openFake();
-  const session = new Session({ database: given(db) });
-  session.start();
-  await expect.poll(() => session.get().state).toBe('logged-in');
-  await session.logOut({ forget: true });
-  await expect.poll(() => session.get().state).not.toBe('opening');
-  expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
-});
+])(
+  'after logOut({ forget: true }) the session fails if it is given the deleted database: %s',
+  async (_, given) => {
+    const { db } = await openFake();
+    const session = new Session({ database: given(db) });
+    session.start();
+    await expect.poll(() => session.get().state).toBe('logged-in');
+    await session.logOut({ forget: true });
+    await expect.poll(() => session.get().state).not.toBe('opening');
+    expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
+  },
+);
 
-test('a session whose provider was given what is no set says so, also where a user is known', async () => {
+test('a session with an invalid set has an error, even if a user is known', async () => {
   const { db } = await openFake(copyAnswers);
   const sync = { ...syncOptions, sets: [q.Collection('notes') as never] };
   const session = new Session({ database: db, sync });
@@ -76,14 +79,14 @@ async function withoutAnswer() {
   return { fake, session, later };
 }
 
-test('a database that is locked before its sync has answered is locked, not logged out', async () => {
+test('a session whose database is locked before sync() resolves is locked, not logged out', async () => {
   const { fake, session, later } = await withoutAnswer();
   fake.emit({ type: 'locked' });
   expect(await later).toBe('refused');
   expect(session.get()).toMatchObject({ state: 'locked', error: undefined });
 });
 
-test('a database that is closed before its sync has answered cannot be used', async () => {
+test('a session whose database is closed before sync() resolves has failed', async () => {
   const { fake, session, later } = await withoutAnswer();
   fake.emit({ type: 'closed', description: 'It was deleted.' });
   expect(await later).toBe('refused');
@@ -96,7 +99,7 @@ test.each<[string, (db: Database) => Promise<void>]>([
   ['close()', (db) => db.close()],
   ['destroy()', (db) => db.destroy()],
   ['signOut({ forget: true })', (db) => db.signOut({ forget: true })],
-])('%s of its database ends a session: nothing of it is shown', async (_, end) => {
+])('after %s of the database the session has failed and has no client', async (_, end) => {
   const { db } = await openFake();
   const session = new Session({ database: db });
   session.start();
@@ -109,7 +112,7 @@ test.each<[string, (db: Database) => Promise<void>]>([
   });
 });
 
-test('a database that logOut({ forget: true }) has closed and could not delete cannot be used', async () => {
+test('a session has failed if logOut({ forget: true }) cannot delete the database', async () => {
   const refusal = { code: 'storage_blocked', description: 'Another tab uses it.' } as const;
   const { db } = await openFake({ destroy: () => Promise.resolve({ ok: false, refusal }) });
   const session = new Session({ database: () => db });
@@ -119,7 +122,7 @@ test('a database that logOut({ forget: true }) has closed and could not delete c
   expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
 });
 
-test('logOut({ forget: true }) called twice begins anew once', async () => {
+test('two calls of logOut({ forget: true }) open only one new database', async () => {
   let opened = 0;
   const session = new Session({ database: async () => (opened++, (await openFake()).db) });
   session.start();
@@ -129,7 +132,7 @@ test('logOut({ forget: true }) called twice begins anew once', async () => {
   expect(opened).toBe(2);
 });
 
-test('logOut({ forget: true }) that is called again while it deletes begins anew', async () => {
+test('logOut({ forget: true }) opens a new database even if called again during the deletion', async () => {
   let deleted = (): void => undefined;
   let begun = (): void => undefined;
   const isDeleting = new Promise<void>((resolve) => (begun = resolve));
@@ -152,7 +155,7 @@ test('logOut({ forget: true }) that is called again while it deletes begins anew
   expect(session.get().database).not.toBe(database);
 });
 
-test('a session that is stopped while logOut({ forget: true }) deletes opens nothing anew', async () => {
+test('a session that is stopped during logOut({ forget: true }) opens no new database', async () => {
   let opened = 0;
   const session = new Session({ database: async () => (opened++, (await openFake()).db) });
   const stop = session.start();
@@ -163,7 +166,7 @@ test('a session that is stopped while logOut({ forget: true }) deletes opens not
   expect([session.get().state, opened]).toEqual(['opening', 1]);
 });
 
-test('an option that does not exist is refused: with a misspelt key everybody would be the admin', async () => {
+test('an option that does not exist is refused: a misspelt `loginKey` would give admin rights', async () => {
   const { db } = await openFake();
   const wrong = { database: db, loginkey: 'key' };
   expect(() => new Session(wrong)).toThrow(
@@ -176,7 +179,7 @@ test('an option that does not exist is refused: with a misspelt key everybody wo
 });
 
 test.each([undefined, null, ''])(
-  'with a key that is there and is %j nobody is logged in, and nobody becomes the admin',
+  'with the `loginKey` %j nobody is logged in, and password logins are refused',
   async (loginKey) => {
     const { db } = await openFake();
     const session = new Session({ database: db, loginKey: loginKey as never });
@@ -189,7 +192,7 @@ test.each([undefined, null, ''])(
   },
 );
 
-test('a login that is none is refused', async () => {
+test('logIn() refuses an invalid login', async () => {
   const { db } = await openFake();
   const session = new Session({ database: db, loginKey: 'key' });
   session.start();
@@ -203,7 +206,7 @@ test('a login that is none is refused', async () => {
   await db.close();
 });
 
-test('a token that opens nothing logs nobody in', async () => {
+test('logIn() with a revoked token rejects, and the session stays logged out', async () => {
   const unauthorized = '{"errors":[{"code":"unauthorized","description":"Unauthorized"}]}';
   const { db } = await openFake({
     query: async ({ secret }) =>
@@ -222,18 +225,21 @@ test('a token that opens nothing logs nobody in', async () => {
   await db.close();
 });
 
-test.each([undefined, () => undefined, () => null])('%s is no database', async (database) => {
-  const session = new Session({ database: database as never });
-  session.start();
-  await expect.poll(() => session.get().state).toBe('failed');
-  expect(session.get().error).toMatchObject({
-    code: 'invalid_usage',
-    description: 'The option `database` must give a database.',
-  });
-});
+test.each([undefined, () => undefined, () => null])(
+  'a session fails if its database is %s',
+  async (database) => {
+    const session = new Session({ database: database as never });
+    session.start();
+    await expect.poll(() => session.get().state).toBe('failed');
+    expect(session.get().error).toMatchObject({
+      code: 'invalid_usage',
+      description: 'The option `database` must give a database.',
+    });
+  },
+);
 
 test.each([{}, { sync: syncOptions }])(
-  'a password without the key of logins says so: %j',
+  'logIn() with a password requires the option `loginKey`: %j',
   async (more) => {
     const { db } = await openFake();
     const session = new Session({ database: () => db, ...more });
@@ -248,7 +254,7 @@ test.each([{}, { sync: syncOptions }])(
   },
 );
 
-test('a secret that is undefined is no login, also while somebody is logged in', async () => {
+test('logIn() refuses an undefined secret, even while a user is logged in', async () => {
   const { db } = await openFake(copyAnswers);
   const session = new Session({ database: db, sync: syncOptions });
   session.start();

@@ -18,13 +18,13 @@ const answering = (): Client =>
 
 const nextTask = () => new Promise((resolve) => setTimeout(resolve));
 
-test('whoever has a query finds the same one, however many are asked meanwhile', () => {
+test('find() returns the same object for a query that is in use, however many there are', () => {
   const queries = queriesOf(answering());
   const held = Array.from({ length: 500 }, (_, n) => queries.find(q.Add(n, 0)));
   expect(held.map((query, n) => query === queries.find(q.Add(n, 0)))).not.toContain(false);
 });
 
-test('of queries that nobody subscribes to any more, the last 100 values are kept', async () => {
+test('the values of the last 100 queries without a subscriber are kept', async () => {
   const queries = queriesOf(answering());
   const values: WeakRef<object>[] = [];
   for (let n = 0; n < 150; n++) {

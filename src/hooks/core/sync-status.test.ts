@@ -3,7 +3,7 @@ import type { Sync } from '../../index.ts';
 import { copyAnswers, openFake, syncOptions } from '../../client/testing/fake-worker.ts';
 import { watchOf } from './sync-status.ts';
 
-test('the reason of a state goes with it while nobody listens', async () => {
+test('state and reason stay consistent while there is no subscriber', async () => {
   const { db, fake } = await openFake(copyAnswers);
   const sync = await db.sync(syncOptions);
   const watch = watchOf(sync);
@@ -38,7 +38,7 @@ function fakeSync() {
   };
 }
 
-test('writes are listed once for all verdicts that come meanwhile, and once more after', async () => {
+test('all verdicts that arrive during a listing cause one more listing', async () => {
   const { watch, lists, verdict } = fakeSync();
   const stop = watch.subscribe(() => undefined);
   for (let times = 0; times < 1000; times++) verdict();
@@ -51,7 +51,7 @@ test('writes are listed once for all verdicts that come meanwhile, and once more
   stop();
 });
 
-test('how many writes are pending is what was heard last, until a list that nothing was heard beside', async () => {
+test('`pending` is the last progress event, until a listing without one during it', async () => {
   const { watch, lists, progress } = fakeSync();
   const stop = watch.subscribe(() => undefined);
   progress(1);

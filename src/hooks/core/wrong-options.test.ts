@@ -27,14 +27,14 @@ test.each<[string, () => unknown, string]>([
   expect(use).toThrow(`There is no option ${sentence}`);
 });
 
-test('pages of no elements are refused', () => {
+test('page sizes below 1 are refused', () => {
   for (const size of [0, -1])
     expect(() => knownOptions({ size })).toThrow(
       `The option \`size\` must be an integer from 1 to 100,000, but is ${size}.`,
     );
 });
 
-test('options that are left out, or undefined, are none', () => {
+test('undefined options are the same as missing ones', () => {
   const queries = queriesOf(client);
   expect(queries.find(q.Count(notes), { at: undefined })).toBe(queries.find(q.Count(notes)));
   const options = { size: undefined, at: undefined };
@@ -51,7 +51,7 @@ test.each<[string, () => unknown, string]>([
   ['a mutation', () => new Mutation(q.Now, 'Add' as never), 'string'],
   ['a session', () => new Session(undefined as never), 'undefined'],
   ['a collection of TanStack DB', () => burrowCollectionOptions(none), 'null'],
-])('%s with what is no options is refused', (_, use, what) => {
+])('%s with options that are not an object is refused', (_, use, what) => {
   expect(use).toThrow(UsageError);
   expect(use).toThrow(`Options must be an object, not ${what}.`);
 });
@@ -65,7 +65,7 @@ test('a query in the place of the function that returns it is refused', () => {
   }
 });
 
-test('what is kept with a write is made of its arguments', () => {
+test('`label` and `data` of a write must be functions', () => {
   const collection = q.Collection<object>('notes');
   for (const data of [{ from: 'the form' }, 5, 'text'] as never[]) {
     expect(() => new Mutation(q.Now, { data })).toThrow(
