@@ -65,7 +65,7 @@ test.each(['complete', 'hub-or-copy'] as const)(
   },
 );
 
-test('the hub answers a live query that calls such a function, and again after a change', async () => {
+test('the hub answers a live query that calls a function with a role, again after each change', async () => {
   const answers: unknown[] = [];
   const stop = sync.client.subscribe(counted, {
     next: (count, { from }) => void answers.push(from === 'hub' ? count : from),

@@ -235,7 +235,7 @@ test('the query log of the hub is exported', async () => {
     expect(gunzipSync(await file.arrayBuffer()).toString()).toContain('for ');
 });
 
-test('fetch() returns responses without JSON and without a body', async () => {
+test('fetch() returns responses that are not JSON or have no body', async () => {
   const ping = await remote.fetch('/ping?scope=node');
   expect([ping.status, await ping.text()]).toEqual([200, expect.stringContaining('OK')]);
   expect((await remote.fetch('/ping', { method: 'HEAD' })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** What waits, and what can be read, when a database is closed. */
+/** Closing a database ends every wait, and its secret can no longer be read. */
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseClosed, openDatabase, q } from '../index.ts';
@@ -78,7 +78,7 @@ test('close() rejects whenSettled() with DatabaseClosed, whatever the worker ans
     },
     close: async () => {
       close();
-      // The refusal is on its way before.
+      // The refusal is sent before this answer.
       await new Promise((resolve) => setImmediate(resolve));
       return { ok: true, value: undefined };
     },

@@ -133,7 +133,7 @@ test('the code of an error narrows its type', () => {
       case 'locked':
         return (error satisfies burrow.DatabaseLocked) && 'unlock it';
       case 'invalid_usage':
-        // @ts-expect-error Misuse was answered by nobody.
+        // @ts-expect-error An error of misuse has no status, because it is not an answer.
         return error.status ?? ((error satisfies burrow.UsageError) && 'read the manual');
       case 'value not found':
       case 'instance not found':

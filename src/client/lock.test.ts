@@ -3,7 +3,7 @@ import { openDatabase, q, type Database } from '../index.ts';
 import type { UnlockCall } from '../host/open.ts';
 import { FakeWorker, missing } from './testing/fake-worker.ts';
 
-/** Workers of one database that is locked or not. */
+/** The workers of one database, which may be locked. */
 class Device {
   readonly workers: FakeWorker[] = [];
   readonly unlocks: UnlockCall[] = [];
@@ -96,7 +96,7 @@ test('signOut() ends the worker and pending queries, and hides the root secret u
   expect(device.last.opened[0]?.rootSecret).toBeUndefined();
 });
 
-test('locking and unlocking in another tab lock and unlock the database here', async () => {
+test('a lock or an unlock in another tab also applies to the database here', async () => {
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });
   const heard = heardBy(db);

@@ -89,7 +89,7 @@ test('the error does not quote a secret passed in the place of options', async (
   await db.close();
 });
 
-/** Values that people pass by mistake, such as the controller. */
+/** Values passed by mistake, such as the controller instead of its signal. */
 const wrongSignals = [new AbortController(), true, 'abort', 5];
 
 const WITH_SIGNAL: Readonly<Record<string, (db: Database, signal: never) => unknown>> = {
@@ -256,7 +256,7 @@ test('the error for an invalid secret does not quote it', async () => {
   await db.close();
 });
 
-test('q.Ref() throws if the id is undefined', () => {
+test('q.Ref() names the missing argument if the id is undefined', () => {
   expect(() => q.Ref(q.Collection('notes'), undefined as never)).toThrow(
     'q.Ref: argument 2 is required, but is undefined.',
   );

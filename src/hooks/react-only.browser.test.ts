@@ -1,4 +1,4 @@
-/** What only React has: suspense, and hydration. */
+/** Features that only React has: suspense and hydration. */
 import {
   Component,
   createElement,

@@ -1,4 +1,4 @@
-/** What only Vue has: hydration, and scopes without a component. */
+/** Features that only Vue has: hydration, and scopes without a component. */
 import {
   createApp,
   createSSRApp,

@@ -61,7 +61,7 @@ test('a terminated worker rejects pending queries, and the next query starts ano
   await db.close();
 });
 
-test('closing a database does not close the worker of another', async () => {
+test('closing one database leaves the worker of another running', async () => {
   const [one, two] = await Promise.all([
     openDatabase('twice', { worker: memoryWorker }),
     openDatabase('twice', { worker: memoryWorker }),

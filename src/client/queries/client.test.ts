@@ -405,7 +405,7 @@ test('an error does not end a live query', async () => {
   await db.close();
 });
 
-test('a signal stops subscribe(), and an already aborted signal prevents it', async () => {
+test('a signal ends a live query, and an already aborted signal prevents it', async () => {
   const heard: unknown[] = [];
   const { db } = await openFake({ onMessage: ({ type }) => heard.push(type) });
   const observer = { next: () => undefined };

@@ -160,7 +160,7 @@ test('the option `url` may be a URL object', async () => {
   expect(calls.map(([, call]) => call)).toMatchObject([{ url }, { url }]);
 });
 
-test('setSets() keeps other sets, without another login', async () => {
+test('setSets() replaces the sets without another login', async () => {
   const { sync, calls } = fakeWorker('live');
   await sync.start(OPTIONS);
   await sync.setSets([q.Documents(q.Collection('tasks'))]);
