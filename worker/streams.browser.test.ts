@@ -21,7 +21,7 @@ async function openStream(db: Database, query: unknown) {
   };
 }
 
-test('a stream in one tab tells what another tab commits, many at once and rewritten history too', async () => {
+test('a stream in one tab delivers commits of another tab, including 400 changes in one commit and rewritten history', async () => {
   const name = `streams-${Date.now()}`;
   const [one, two] = await Promise.all([
     openDatabase(name, { durability: 'relaxed' }),

@@ -25,19 +25,19 @@ function failing(reason: Error, { explanation }: { explanation: string | undefin
   return { state, hello: () => hello(message) };
 }
 
-test('explainedHello() is refused in the words that say why', async () => {
+test('explainedHello() is refused with the explanation of the hub when the hub rejects the origin', async () => {
   const { hello } = failing(new TypeError('failed'), { explanation: TEXT });
   expect(await hello()).toEqual({ ok: false, refusal: { code: 'forbidden', description: TEXT } });
 });
 
-test('explainedHello() fails as before when the hub is down', async () => {
+test('explainedHello() rejects with the error of the hello when the hub is down', async () => {
   const reason = new TypeError('failed');
   const { state, hello } = failing(reason, { explanation: undefined });
   await expect(hello()).rejects.toBe(reason);
   expect(state.asked).toBe(1);
 });
 
-test('explainedHello() asks neither often, nor after a deadline, nor when it was stopped', async () => {
+test('explainedHello() asks for an explanation at most once per interval, and never after a timeout or an abort', async () => {
   const { state, hello } = failing(new TypeError('failed'), { explanation: undefined });
   for (const now of [0, 1, EXPLAIN_EVERY_MS - 1]) {
     state.now = now;
@@ -56,7 +56,7 @@ test('explainedHello() asks neither often, nor after a deadline, nor when it was
   expect(late.state.asked).toBe(0);
 });
 
-test('explainedHello() leaves nothing on the signal, however often it fails', async () => {
+test('explainedHello() leaves no listener on the signal after several failures', async () => {
   const { state, hello } = failing(new TypeError('failed'), { explanation: undefined });
   for (let n = 0; n < 3; n++) {
     state.now = n * EXPLAIN_EVERY_MS;

@@ -24,7 +24,7 @@ const busy = (status: number, retryAfter = '0'): Response =>
     headers: { 'retry-after': retryAfter },
   });
 
-test('who has too much to do is asked again, as often as it says so within reason', async () => {
+test('a request is repeated while the hub answers 429 or 503, up to a limit', async () => {
   const asked: string[] = [];
   const bytes = Uint8Array.of(1, 2);
   const requests = requestsTo([busy(429), busy(503), new Response(bytes)], asked);
@@ -38,7 +38,7 @@ test('who has too much to do is asked again, as often as it says so within reaso
   });
 });
 
-test('what waits for a busy hub ends as soon as it is aborted', async () => {
+test('aborting ends the wait for a busy hub at once', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const ending = new AbortController();
@@ -49,7 +49,7 @@ test('what waits for a busy hub ends as soon as it is aborted', async () => {
   expect(await reading).toMatchObject({ ok: false });
 });
 
-test('a chunk is written when the hub says so, not when somebody else answers in its place', async () => {
+test('a chunk counts as written only if the response is from the hub', async () => {
   const written = requestsTo([new Response(null, { status: 204 })]);
   expect(await written.write(place, 0, Uint8Array.of(1))).toEqual({ ok: true, value: undefined });
   for (const page of ['<html>Please log in to the network.</html>', '']) {
@@ -60,7 +60,7 @@ test('a chunk is written when the hub says so, not when somebody else answers in
   }
 });
 
-test('a refusal is told; what is no answer of a hub rejects', async () => {
+test('a refusal by the hub is returned; a response that is not from a hub rejects', async () => {
   const refused = new Response('{"code":"file_not_found","description":"No."}', { status: 404 });
   expect(await requestsTo([refused]).manifest(place)).toMatchObject({
     ok: false,

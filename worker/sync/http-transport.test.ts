@@ -51,7 +51,7 @@ const transportThat = (answer: () => Response) =>
   });
 
 test.each([429, 503])(
-  'a %i of somebody on the way is no word of the hub, but its time counts',
+  'a %i from another server rejects with RetryLater and the time of its Retry-After header',
   async (status) => {
     const page = () => new Response('<h1>busy</h1>', { status, headers: { 'retry-after': '7' } });
     const reason = await transportThat(page)
@@ -62,7 +62,7 @@ test.each([429, 503])(
   },
 );
 
-test('a long push has the time that a slow line takes for it', async () => {
+test('the timeout of a push grows with its size', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout');
   const transport = transportThat(() => new Response(null, { status: 502 }));
   const push = (query: string): Promise<unknown> =>
@@ -77,7 +77,7 @@ test('a long push has the time that a slow line takes for it', async () => {
   timeout.mockRestore();
 });
 
-test('what is in words of the hub is a refusal, with its time', async () => {
+test('an error response of the hub is a refusal with the time of its Retry-After header', async () => {
   const refusal = { code: 'too many requests', description: 'Too many requests.' };
   const answer = () => Response.json(refusal, { status: 429, headers: { 'retry-after': '2' } });
   expect(await transportThat(answer).hello(HELLO)).toEqual({
@@ -87,7 +87,7 @@ test('what is in words of the hub is a refusal, with its time', async () => {
   });
 });
 
-test('a welcome of another device is no answer', async () => {
+test('hello() rejects a welcome for another device', async () => {
   const welcomes = (device: string) => transportThat(() => Response.json({ ...WELCOME, device }));
   expect(await welcomes(HELLO.device).hello(HELLO)).toMatchObject({
     ok: true,
@@ -96,12 +96,12 @@ test('a welcome of another device is no answer', async () => {
   await expect(welcomes('a'.repeat(32)).hello(HELLO)).rejects.toThrow('another device');
 });
 
-test('an answer that is no welcome is no answer', async () => {
+test('hello() rejects a malformed welcome', async () => {
   const transport = transportThat(() => Response.json({ ...WELCOME, lastSeq: 'many' }));
   await expect(transport.hello(HELLO)).rejects.toThrow('hello.lastSeq: expected an integer');
 });
 
-test('what others answer in place of the hub is no answer: it is asked again soon, also where nobody knows its paths', async () => {
+test('a 404 or 502 from another server rejects with ForeignAnswer, and a 404 says to check the option `url`', async () => {
   const nowhere = transportThat(() => new Response('404 page not found', { status: 404 }));
   const absent = await nowhere.hello(HELLO).catch((thrown: unknown) => thrown);
   expect(absent).toBeInstanceOf(ForeignAnswer);
@@ -112,7 +112,7 @@ test('what others answer in place of the hub is no answer: it is asked again soo
   expect(reason).not.toBeInstanceOf(RetryLater);
 });
 
-test('the page by which a network lets guests in says that it is no answer of the hub', async () => {
+test('the page of a captive portal rejects with ForeignAnswer, which says that it is not from a hub', async () => {
   const page = transportThat(() => new Response('<html>Welcome</html>'));
   const reason = await page.hello(HELLO).catch((thrown: unknown) => thrown);
   expect(reason).toBeInstanceOf(ForeignAnswer);
@@ -122,7 +122,7 @@ test('the page by which a network lets guests in says that it is no answer of th
 const eventsOf = (text: string): Response =>
   new Response(text, { headers: { 'content-type': 'text/event-stream' } });
 
-test('a page that a server on the way sends instead of events is no sign of a stream', async () => {
+test('an HTML page instead of server-sent events causes no hint and no activity', async () => {
   const signs: string[] = [];
   const ended = new Promise<void>((resolve) => {
     transportThat(() => new Response('<html>Welcome</html>')).listen('d', {
@@ -135,7 +135,7 @@ test('a page that a server on the way sends instead of events is no sign of a st
   expect(signs).toEqual([]);
 });
 
-test('without lines, or where they are forbidden, a device listens by server-sent events', async () => {
+test('a device listens by server-sent events where WebSockets are missing or forbidden', async () => {
   const asked: string[] = [];
   const forbids = {
     connect: () => {
@@ -161,7 +161,7 @@ test('without lines, or where they are forbidden, a device listens by server-sen
   expect(asked).toEqual(Array.from({ length: 2 }, () => 'http://hub/sync/events?device=d'));
 });
 
-test('nothing is sent over a line that a former token has opened', async () => {
+test('a push is not sent over a WebSocket that was opened with a former token', async () => {
   let token = 'former';
   let ended = 0;
   const pushed = { lastSeq: 1, verdicts: [] };
@@ -189,7 +189,7 @@ test('nothing is sent over a line that a former token has opened', async () => {
   expect(ended).toBe(1);
 });
 
-test('a refusal counts for the token that it was given to: with another one it is asked again', async () => {
+test('a push that was refused for a former token is sent again with the present one', async () => {
   const pushed = { lastSeq: 1, verdicts: [] };
   const refused = { code: 'locked', description: 'The credential was revoked.' };
   let token = 'former';

@@ -7,7 +7,7 @@ import { HubLiveQueries } from './hub-live-queries.ts';
 const kept = (live: HubLiveQueries): number =>
   Object.values(live).reduce((sum, each) => sum + (each instanceof Map ? each.size : 0), 0);
 
-test('live queries that have ended leave nothing, however many secrets they had', async () => {
+test('HubLiveQueries keeps no entries of live queries that have ended', async () => {
   const opened: string[] = [];
   const ended: string[] = [];
   const live = new HubLiveQueries({
@@ -36,7 +36,7 @@ test('live queries that have ended leave nothing, however many secrets they had'
   expect(kept(live)).toBe(0);
 });
 
-test('a hub that does not answer is out of reach, and asked again', async () => {
+test('a live query reports hub_unreachable when the hub is silent, and is sent again', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let opened = 0;

@@ -23,17 +23,23 @@ test.each([
     ['no-cors'],
     'The hub is down. The hub does not answer pages of this origin (--cors https://app.example), or a server in front of it answers instead.',
   ],
-])('unreached() tells a hub that is %s', async (_, answered, text) => {
-  browser(answered);
-  const cause = new TypeError('failed');
-  const refusal = await unreached(new Refusal('connection_needed', 'The hub is down.', { cause }), {
-    url: 'https://hub.example',
-    network: browserNetwork,
-  });
-  expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
-});
+])(
+  'unreached() suggests --cors only for a hub that rejects the origin (hub: %s)',
+  async (_, answered, text) => {
+    browser(answered);
+    const cause = new TypeError('failed');
+    const refusal = await unreached(
+      new Refusal('connection_needed', 'The hub is down.', { cause }),
+      {
+        url: 'https://hub.example',
+        network: browserNetwork,
+      },
+    );
+    expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
+  },
+);
 
-test('whether a query took effect is told as well where a proxy answers for a hub that is down', async () => {
+test('when a proxy answers for a hub that is down, a write fails as of unknown effect, a read as hub_unreachable', async () => {
   browser(['no-cors']);
   const network: Pick<typeof globalThis, 'fetch'> = {
     fetch: (url, init) =>
@@ -63,7 +69,7 @@ test.each([
   // Cut off by a proxy, without an error.
   [200, '{"resource":{"data":[{"x":1}'],
 ])(
-  'an answer of another server, with status %i and text %s, is no answer of the hub',
+  'a response from another server, with status %i and text %s, is not taken for one from the hub',
   async (status, text) => {
     await expect(
       askHub(otherServer(status, text), 'secret', { query: '{"now":null}' }),
@@ -91,7 +97,7 @@ const slow = {
   },
 };
 
-test('what has no answer says whether it can be sent again', async () => {
+test('a query without a response fails with a message that says whether it can be sent again', async () => {
   const down = { ...slow, network: { fetch: () => Promise.reject(new TypeError('failed')) } };
   await expect(askHub(down, 'secret', { query: '{"now":null}' })).rejects.toMatchObject({
     code: 'hub_unreachable',
@@ -106,7 +112,7 @@ test('what has no answer says whether it can be sent again', async () => {
   });
 });
 
-test('every function that writes is taken for one', () => {
+test('isRead() is false for all functions that write, except new_id and next_id', () => {
   const writing = FUNCTION_ROWS.filter(({ declared }) => declared === 'write').map(
     ({ name }) => name,
   );
@@ -116,7 +122,7 @@ test('every function that writes is taken for one', () => {
   expect(isRead('{"count":{"documents":{"collection":"notes"}}}')).toBe(true);
 });
 
-test('a login at a hub that is slow is not told that the hub is away', async () => {
+test('loginAtHub() says of a slow hub that it has not answered, not that it is away', async () => {
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
   const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
   expect(await loginAtHub(slow, login)).toEqual({ why: 'The hub has not answered within 8 s.' });

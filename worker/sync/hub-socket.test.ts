@@ -59,7 +59,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('HubSocket says whose it is, and takes pushes when the hub has let it in', async () => {
+test('HubSocket sends its token and device, and takes pushes only after the hub has accepted them', async () => {
   const { line, socket, received } = open();
   socket.opens();
   expect(socket.sent).toEqual([{ open: { token: 'secret', device: 'd' } }]);
@@ -72,7 +72,7 @@ test('HubSocket says whose it is, and takes pushes when the hub has let it in', 
   expect(await pushed).toEqual({ ok: true, value: PUSHED });
 });
 
-test('HubSocket gives each push its own answer, whatever comes between', async () => {
+test('HubSocket matches responses to pushes in any order, also between other messages', async () => {
   const { line, socket, received } = open();
   socket.receives({ opened: true });
   const [first, second] = [line.push(PUSH), line.push(PUSH)];
@@ -87,14 +87,14 @@ test('HubSocket gives each push its own answer, whatever comes between', async (
   expect(received).toEqual(['sign', { head: 7 }, 'sign']);
 });
 
-test('HubSocket leaves a push that is long to a request', () => {
+test('HubSocket leaves a long push to an HTTP request', () => {
   const { line, socket } = open();
   socket.receives({ opened: true });
   expect(line.push({ ...PUSH, epoch: 'x'.repeat(64 * 1024) })).toBeUndefined();
   expect(socket.sent).toEqual([]);
 });
 
-test('HubSocket that breaks off fails what waits, and says once that it is over', async () => {
+test('HubSocket rejects pending pushes and reports its end once when the connection breaks', async () => {
   const { line, socket, ends } = open();
   socket.receives({ opened: true });
   const pushed = line.push(PUSH);
@@ -105,7 +105,7 @@ test('HubSocket that breaks off fails what waits, and says once that it is over'
   expect(line.push(PUSH)).toBeUndefined();
 });
 
-test('HubSocket ends when an answer does not come', async () => {
+test('HubSocket ends when a push has no response within the deadline', async () => {
   const { line, socket, ends } = open();
   socket.receives({ opened: true });
   const failed = line.push(PUSH)?.catch((reason: unknown) => reason);
@@ -123,7 +123,7 @@ test.each([
     'a refusal of all of it',
     ({ socket }: Made) => socket.receives({ refused: { code: 'locked' } }),
   ],
-])('HubSocket ends by %s', (_, happen) => {
+])('HubSocket closes and reports its end after %s', (_, happen) => {
   const made = open();
   made.socket.receives({ opened: true });
   happen(made);
@@ -131,7 +131,7 @@ test.each([
   expect(made.socket.isClosed).toBe(true);
 });
 
-test('HubSocket that is not let in within five seconds was never open', async () => {
+test('HubSocket closes if the hub has not accepted it within five seconds', async () => {
   const { socket, ends } = open();
   socket.opens();
   await vi.advanceTimersByTimeAsync(4999);

@@ -5,7 +5,7 @@ afterEach(() => vi.useRealTimers());
 
 const DAY_MS = 86_400_000;
 
-test('a tab that leads for long goes on forgetting writes that were confirmed long ago', async () => {
+test('a leading tab removes writes that were confirmed long ago, at once and then every day', async () => {
   vi.useFakeTimers();
   const pruned: number[] = [];
   const never = new Promise<never>(() => undefined);

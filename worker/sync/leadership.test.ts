@@ -48,7 +48,7 @@ function open(count: number, { hasLocks } = { hasLocks: true }) {
   return made;
 }
 
-test('the first tab leads, the others wait, and the next one follows it when it closes', async () => {
+test('the first tab leads while the others wait, and the next one leads when it closes', async () => {
   const { tabs, leaders } = open(3);
   await pass(60_000);
   expect(leaders()).toEqual([0]);
@@ -58,7 +58,7 @@ test('the first tab leads, the others wait, and the next one follows it when it 
   expect(tabs.map(({ calls }) => calls)).toEqual([['lead', 'follow'], ['lead'], []]);
 });
 
-test('a leader without a beat for seven seconds loses the lock, and follows', async () => {
+test('a leader without a heartbeat for seven seconds loses the lock, and waits for its next turn', async () => {
   const { tabs, silent, leaders } = open(2);
   await pass(10_000);
   silent.add(0);
@@ -76,7 +76,7 @@ test('a leader without a beat for seven seconds loses the lock, and follows', as
   expect(leaders()).toEqual([0]);
 });
 
-test('a leader that another one has fenced off gives up, and leads again when its turn comes', async () => {
+test('a leader that gives up follows, and leads again when its turn comes', async () => {
   const { tabs, leaders } = open(2);
   tabs[0]?.leadership.giveUp();
   await pass(0);
@@ -86,7 +86,7 @@ test('a leader that another one has fenced off gives up, and leads again when it
   expect(leaders()).toEqual([0]);
 });
 
-test('a tab that has slept takes nothing for silence that it slept through', async () => {
+test('a tab does not count time in which it was frozen as silence of the leader', async () => {
   const { leaders, silent } = open(2);
   await pass(2000);
   silent.add(0);
@@ -100,13 +100,13 @@ test('a tab that has slept takes nothing for silence that it slept through', asy
   vi.restoreAllMocks();
 });
 
-test('where there are no locks every tab leads: the fence in the store is left to stop them', async () => {
+test('without Web Locks every tab leads', async () => {
   const { leaders } = open(2, { hasLocks: false });
   await pass(0);
   expect(leaders()).toEqual([0, 1]);
 });
 
-test('a closed one leads no more, also when the lock comes late', async () => {
+test('a closed tab does not lead, even if it gets the lock later', async () => {
   const { tabs, leaders } = open(2);
   tabs[1]?.leadership.close();
   tabs[0]?.leadership.close();

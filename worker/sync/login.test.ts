@@ -66,13 +66,13 @@ async function tabWith(
   return { login, kept, vault, hasOfflineLogin: () => hasOfflineLogin };
 }
 
-test('a token that was revoked is forgotten, and the offline login with it', async () => {
+test('forget() removes a revoked token and the offline login', async () => {
   const { login, kept, hasOfflineLogin } = await tabWith('former');
   await login.forget('former');
   expect([login.token, kept.size, hasOfflineLogin()]).toEqual([undefined, 0, false]);
 });
 
-test('the login of another tab outlives the refusal of the former token', async () => {
+test('a login in another tab survives forget() of the former token', async () => {
   const { login, kept, hasOfflineLogin } = await tabWith('former');
   kept.set('copy', 'present');
   // The copy is locked because of the former token, and then without a token.
@@ -81,7 +81,7 @@ test('the login of another tab outlives the refusal of the former token', async 
   expect([login.token, hasOfflineLogin()]).toEqual(['present', true]);
 });
 
-test('a login in another tab while the former token is being forgotten outlives that', async () => {
+test('a login in another tab while forget() removes the former token is kept', async () => {
   const waiting: Promise<unknown>[] = [];
   const request = (_name: string, _how: object, body: () => Promise<void>) => {
     const turn = Promise.allSettled(waiting).then(body);
@@ -110,7 +110,7 @@ test.each([
   ['storage_unavailable', undefined],
   ['locked', 'present'],
 ] as const)(
-  'of a login in a database that turns out to be %s meanwhile, %s is kept',
+  'logIn() to a database that turns out to be %s leaves the token %s',
   async (code, left) => {
     const { login, kept } = await tabWith('former', {
       state: () => Promise.reject(new Refusal(code, 'Another tab did it.')),
@@ -121,7 +121,7 @@ test.each([
   },
 );
 
-test('of two users who log in at once on a new device, in two tabs, the token of the second is not kept', async () => {
+test('when two users log in at once on a new device, in two tabs, only the token of the first is kept', async () => {
   const kept = new Map<string, string>();
   let owner: string | undefined;
   const adopt: CopyLoginOptions['replica']['adopt'] = async (_hub, { actor }) => {
@@ -145,7 +145,7 @@ test('of two users who log in at once on a new device, in two tabs, the token of
   expect([kept.get('copy'), other.login.token]).toEqual(['of Ada', undefined]);
 });
 
-test('the id that a lost copy had is taken up by its user alone, also where the hub has forgotten it', async () => {
+test('the device id of a lost copy is taken over only by its user, even if the hub has forgotten the device', async () => {
   await openStorage();
   onTestFinished(() => void vi.unstubAllGlobals());
   const file = await OutboxFile.open('copy', 'tab');
@@ -170,7 +170,7 @@ test('the id that a lost copy had is taken up by its user alone, also where the 
   expect(devices).toEqual([expect.not.stringMatching(lost), lost]);
 });
 
-test('an address without a hub is named, by a login and by a token', async () => {
+test('a login at an address without a hub fails with a message that names the address, by password and by token', async () => {
   const nowhere = async () =>
     Response.json({ errors: [{ code: 'not found', description: 'Not found' }] }, { status: 404 });
   const login = new CopyLogin({

@@ -33,7 +33,7 @@ async function opened(tab: string): Promise<OutboxFile> {
   return file;
 }
 
-test('what several tabs kept is read in order, each write once', async () => {
+test('readKept() returns the writes of several tabs in order, each once', async () => {
   await openStorage();
   const [one, other] = [await opened('one'), await opened('other')];
   one.keep(write(1));
@@ -46,7 +46,7 @@ test('what several tabs kept is read in order, each write once', async () => {
   expect(seqs(await readKept('notes'))).toEqual([1, 2, 3, 4]);
 });
 
-test('what a kill has cut off is not there, and spoils nothing that came before', async () => {
+test('readKept() leaves out a write that a kill has cut off, and returns the writes before it', async () => {
   const { folder } = await openStorage();
   const file = await opened('one');
   file.keep(write(1));
@@ -57,7 +57,7 @@ test('what a kill has cut off is not there, and spoils nothing that came before'
   expect(seqs(await readKept('notes'))).toEqual([1]);
 });
 
-test('of the line that says what is settled a power failure may leave a number, which is no write', async () => {
+test('a line of settled numbers that a power failure has cut off is not read as a write', async () => {
   const { folder } = await openStorage();
   const file = await opened('one');
   file.keep(write(12));
@@ -76,7 +76,7 @@ test('of the line that says what is settled a power failure may leave a number, 
   expect([...folder.files.keys()]).toEqual([]);
 });
 
-test('a file that is full keeps whole writes only', async () => {
+test('a full file keeps no partial write', async () => {
   const { folder } = await openStorage();
   const file = await opened('one');
   file.keep(write(1));
@@ -89,7 +89,7 @@ test('a file that is full keeps whole writes only', async () => {
   expect(seqs(await readKept('notes'))).toEqual([1, 3]);
 });
 
-test('one flush does for all that were kept in one turn', async () => {
+test('flushed() flushes once for all writes of one turn', async () => {
   const { folder } = await openStorage();
   const file = await opened('one');
   file.keep(write(1));
@@ -101,7 +101,7 @@ test('one flush does for all that were kept in one turn', async () => {
   expect(folder.files.get('one.jsonl')?.flushes).toBe(2);
 });
 
-test('settle() leaves nothing to be read', async () => {
+test('readKept() does not return writes that settle() has removed', async () => {
   await openStorage();
   const file = await opened('one');
   file.keep(write(1));
@@ -111,7 +111,7 @@ test('settle() leaves nothing to be read', async () => {
   expect(seqs(await readKept('notes'))).toEqual([2]);
 });
 
-test('forgetKept() removes what is elsewhere: neither files that are open nor those of another device', async () => {
+test('forgetKept() removes closed files of this device, and neither open files nor those of another device', async () => {
   const { folder } = await openStorage();
   for (const [tab, device] of [
     ['mine', 'one'],
@@ -130,7 +130,7 @@ test('forgetKept() removes what is elsewhere: neither files that are open nor th
   expect([...folder.files.keys()]).toEqual([]);
 });
 
-test('where a browser has no such files there is no copy, and nothing fails', async () => {
+test('without file storage OutboxFile.open() returns undefined, and nothing fails', async () => {
   vi.stubGlobal('navigator', {
     storage: { getDirectory: () => Promise.reject(new Error('none')) },
   });
@@ -139,7 +139,7 @@ test('where a browser has no such files there is no copy, and nothing fails', as
   await forgetKept('notes');
 });
 
-test('a file that another tab deletes before it is open is made again; one that is gone holds nothing', async () => {
+test('OutboxFile.open() makes a file again that another tab deletes; readKept() leaves out a deleted file', async () => {
   const { folder } = await openStorage();
   (await folder.getFileHandle('mine.jsonl')).isGoneBefore = 'open';
   const mine = await opened('mine');
@@ -151,7 +151,7 @@ test('a file that another tab deletes before it is open is made again; one that 
   expect([...folder.files.keys()]).toEqual([]);
 });
 
-test('lastKept() is under the id of the latest write, whatever a killed tab has kept under a former one', async () => {
+test('lastKept() returns the last write of the latest device id, although a killed tab kept higher numbers under a former id', async () => {
   await openStorage();
   expect(await lastKept('notes')).toBeUndefined();
   const at = (seq: number, device: string, now: number): KeptWrite => {

@@ -19,12 +19,12 @@ const askedAt = (status: number) =>
   );
 
 test.each([401, 429, 500, 503])(
-  'the copy answers when the hub cannot: it has answered with status %d',
+  'the copy answers a query when the hub has answered with status %d',
   async (status) => {
     expect(await askedAt(status)).toBe(OF_COPY);
   },
 );
 
-test('what the hub says of the query is its answer', async () => {
+test('an answer of the hub with status 403 is returned', async () => {
   expect(await askedAt(403)).toMatchObject({ status: 403, isFromHub: true });
 });

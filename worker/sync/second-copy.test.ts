@@ -104,7 +104,7 @@ async function foundWrites(folder: Folder) {
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-test('writes that always overlap do not let the files grow, and none without a verdict is missing', async () => {
+test('files stay small while writes overlap, and no write without a verdict is lost', async () => {
   const { folder, openTab, submit, settle, bytes } = await openCopy();
   const tab = await openTab();
   await submit(tab, 200_000);
@@ -116,7 +116,7 @@ test('writes that always overlap do not let the files grow, and none without a v
   }
 });
 
-test('of several tabs, each truncating in its own time, nothing is taken to be missing', async () => {
+test('several tabs that truncate their files at different times leave no gap in the writes found', async () => {
   const { folder, openTab, submit, settle } = await openCopy();
   const [one, other] = [await openTab(), await openTab()];
   for (let seq = 1; seq <= 30; seq += 1) {
@@ -145,7 +145,7 @@ test('a write that is stored while its tab reads the state is not truncated', as
   expect(await found(folder)).toContain(2);
 });
 
-test('writes that are numbered anew stay until they have verdicts, then they are gone', async () => {
+test('renumbered writes are kept until they have verdicts, and then removed', async () => {
   const { folder, openTab, submit, settle, move, bytes } = await openCopy();
   const tab = await openTab();
   for (let seq = 1; seq <= 20; seq += 1) await submit(tab, 100_000);
@@ -163,7 +163,7 @@ test('writes that are numbered anew stay until they have verdicts, then they are
   expect(bytes()).toBeLessThan(2_500_000);
 });
 
-test('writes that are numbered anew are found under the new id of the device alone, whoever kept them', async () => {
+test('renumbered writes are found only under the new device id, whichever tab has kept them', async () => {
   const { folder, openTab, submit, settle, move } = await openCopy();
   const devices = async () =>
     (await foundWrites(folder)).map(({ device, item }) => `${device} ${item.seq}`);
@@ -188,7 +188,7 @@ test('writes that are numbered anew are found under the new id of the device alo
   expect([...folder.files.values()].filter(({ bytes }) => bytes.length > 0)).toEqual([]);
 });
 
-test('a kill while writes are moved leaves them under one id', async () => {
+test('a kill while writes are moved to a new device id leaves all of them under one id', async () => {
   const ways = new Set<string>();
   for (let kill = 1; kill <= 6; kill += 1) {
     const { folder, openTab, submit, settle, move } = await openCopy();
@@ -208,7 +208,7 @@ test('a kill while writes are moved leaves them under one id', async () => {
   expect([...ways]).toEqual(['aa1 aa2', 'bb1 bb2']);
 });
 
-test('a database that goes back to before its writes were numbered anew gets those that were made since', async () => {
+test('a database reset to before its writes were renumbered recovers later writes too', async () => {
   const { folder, recovered, openTab, submit, settle, move, revert, state } = await openCopy();
   const tab = await openTab();
   for (let seq = 1; seq <= 2; seq += 1) await submit(tab);
@@ -228,7 +228,7 @@ test('a database that goes back to before its writes were numbered anew gets tho
   ]);
 });
 
-test('a kill after writes were numbered anew, and before their second copy was, loses none with the database', async () => {
+test('a kill between the renumbering of writes and of their second copies loses no write', async () => {
   const { recovered, openTab, submit, move, revert } = await openCopy();
   const tab = await openTab();
   for (let seq = 1; seq <= 2; seq += 1) await submit(tab);
@@ -240,7 +240,7 @@ test('a kill after writes were numbered anew, and before their second copy was, 
   expect(recovered).toEqual(['bb 3', 'undefined 1', 'undefined 2']);
 });
 
-test('writes of a lost copy are taken back by the next one of the same user, and by nobody else', async () => {
+test('writes of a lost copy are recovered by the next copy of the same user, and by no other user', async () => {
   const { recovered, openTab, submit, revert } = await openCopy();
   const tab = await openTab();
   await submit(tab);
@@ -257,7 +257,7 @@ test('writes of a lost copy are taken back by the next one of the same user, and
   expect(recovered).toEqual(['undefined 1']);
 });
 
-test('writes that builds before have kept, without an owner, are those of the id they are under', async () => {
+test('writes of older builds, without an owner, are recovered only under their device id', async () => {
   const { recovered, openTab, submit, revert } = await openCopy();
   revert({ device: 'aa', lastSeq: 0, settledSeq: 0, actor: undefined });
   const tab = await openTab();
@@ -270,7 +270,7 @@ test('writes that builds before have kept, without an owner, are those of the id
   expect(recovered).toEqual(['aa 1']);
 });
 
-test('all that were numbered anew have verdicts: nothing is left of them', async () => {
+test('renumbered writes are removed once all have verdicts', async () => {
   const { folder, openTab, submit, settle, move } = await openCopy();
   const tab = await openTab();
   await submit(tab);
@@ -281,7 +281,7 @@ test('all that were numbered anew have verdicts: nothing is left of them', async
   expect(await found(folder)).toEqual([]);
 });
 
-test('a kill between any two calls of a file loses no write without a verdict', async () => {
+test('a kill before any file operation loses no write without a verdict', async () => {
   for (let kill = 1; kill <= 60; kill += 1) {
     const { folder, openTab, submit, settle, state } = await openCopy();
     const tab = await openTab();
@@ -306,7 +306,7 @@ test('a kill between any two calls of a file loses no write without a verdict', 
   }
 });
 
-test('files that are full are truncated all the same', async () => {
+test('full files are truncated too', async () => {
   const { folder, openTab, submit, settle } = await openCopy();
   const tab = await openTab();
   await submit(tab);
@@ -317,7 +317,7 @@ test('files that are full are truncated all the same', async () => {
   expect(await found(folder)).toEqual([2]);
 });
 
-test('writes without a verdict keep their second copy, however often the page is loaded', async () => {
+test('writes without a verdict keep their second copy through page reloads', async () => {
   const { folder, openTab, submit, settle } = await openCopy();
   for (let load = 1; load <= 3; load += 1) {
     const tab = await openTab();
@@ -331,7 +331,7 @@ test('writes without a verdict keep their second copy, however often the page is
   expect(await found(folder)).toEqual([]);
 });
 
-test('where there is no room for what files of closed tabs hold, they stay', async () => {
+test('files of closed tabs stay if there is no space to copy their writes', async () => {
   const { folder, replica, openTab, submit, state } = await openCopy();
   const before = await openTab();
   await submit(before);
@@ -349,7 +349,7 @@ test('where there is no room for what files of closed tabs hold, they stay', asy
   expect(await found(folder)).toEqual([1]);
 });
 
-test('what was written while a tab had no file is in its next one', async () => {
+test('a write made while its tab had no file is in the next file of the tab', async () => {
   const { folder, openTab, submit } = await openCopy();
   const tab = await openTab();
   await submit(tab);
@@ -361,7 +361,7 @@ test('what was written while a tab had no file is in its next one', async () => 
   expect(await found(folder)).toEqual([1, 2, 3]);
 });
 
-test('of writes with other numbers none is found under the former ones, however often files are truncated', async () => {
+test('renumbered writes are not found under their former numbers, even if the file of another tab could not be deleted', async () => {
   const { folder, openTab, submit, settle, move } = await openCopy();
   const [one, killed] = [await openTab(), await openTab()];
   await submit(killed);

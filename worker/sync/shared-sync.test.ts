@@ -66,14 +66,14 @@ async function openTab(logIn: (login: CopyLogin, kept: Map<string, string>) => v
   return { shared, login, kept, shown, offlineLogins: () => offlineLogins };
 }
 
-test('a copy whose token was revoked forgets it, and offline logins end', async () => {
+test('a copy whose token was revoked forgets the token and ends offline logins', async () => {
   const { shared, login, kept, offlineLogins } = await openTab(() => undefined);
   await vi.waitFor(() => expect(offlineLogins()).toBe(0));
   expect([shared.contact.state, login.token, kept.size]).toEqual(['locked', undefined, 0]);
   await shared.leave();
 });
 
-test('who logs in while the copy is locked for the former token stays logged in', async () => {
+test('a login while the copy is being locked for a former token stays valid', async () => {
   const { shared, login, kept, shown, offlineLogins } = await openTab((of, vault) => {
     vault.set('copy', 'present');
     of.token = 'present';
@@ -85,7 +85,7 @@ test('who logs in while the copy is locked for the former token stays logged in'
   await shared.leave();
 });
 
-test('a sync that goes on after it was stopped is connecting, until the hub has answered', async () => {
+test('sync that resumes after a stop is "connecting", not "offline"', async () => {
   const { shared } = await openTab(() => undefined);
   await shared.leave();
   expect(shared.contact.state).toBe('offline');

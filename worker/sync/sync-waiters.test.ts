@@ -46,7 +46,7 @@ async function stateOf(promise: Promise<unknown>): Promise<'done' | 'failed' | '
   ]);
 }
 
-test('forSettled() waits for every verdict, and for none when there is nothing to judge', async () => {
+test('forSettled() waits for every verdict, and resolves at once when no write is pending', async () => {
   const { world, waits, judge } = await open();
   await waits.forSettled();
   await world.submit(CREATE);
@@ -58,7 +58,7 @@ test('forSettled() waits for every verdict, and for none when there is nothing t
   expect(await stateOf(settled)).toBe('done');
 });
 
-test('a verdict without a hint is found in the store, and emitted once', async () => {
+test('a verdict found in the store without a hint is emitted once', async () => {
   const { world, waits, received, judge } = await open();
   const id = await world.submit(CREATE);
   waits.expect(id);
@@ -73,7 +73,7 @@ test('a verdict without a hint is found in the store, and emitted once', async (
   expect(received).toHaveLength(1);
 });
 
-test('a write that was resolved before its verdict was met here is looked for once', async () => {
+test('a write that was discarded before its verdict was seen is looked up once', async () => {
   const { world, waits, received, judge } = await open();
   const { replica } = world;
   const id = await world.submit(CREATE);
@@ -87,7 +87,7 @@ test('a write that was resolved before its verdict was met here is looked for on
   expect(received).toEqual([]);
 });
 
-test('of the verdicts that were emitted, the latest are remembered', async () => {
+test('a repeated verdict is emitted once, but only the latest verdicts are remembered', async () => {
   const { waits, received } = await open();
   const verdict = (n: number): JudgedData => ({
     id: `1.${n}`,
@@ -104,7 +104,7 @@ test('of the verdicts that were emitted, the latest are remembered', async () =>
   expect(received).toHaveLength(3001);
 });
 
-test('forSynced() asks the hub, and waits for a round that began after it and has what it wants', async () => {
+test('forSynced() asks the hub, and waits for a later round that includes its set', async () => {
   const { world, waits, kicks } = await open();
   await world.replica.setSets([{ id: 'notes', query: 'notes' }]);
   const before = Date.now() - 1;
@@ -123,7 +123,7 @@ test('forSynced() asks the hub, and waits for a round that began after it and ha
   expect(await stateOf(all)).toBe('done');
 });
 
-test('forSynced() waits for a later round when the clock is set back, and not for the former time', async () => {
+test('forSynced() waits for a later round even if the clock is set back', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const { waits } = await open();
   const begun = Date.now();
@@ -138,7 +138,7 @@ test('forSynced() waits for a later round when the clock is set back, and not fo
   expect(await stateOf(synced)).toBe('done');
 });
 
-test('forSynced() fails for a set that is not kept here, and for one that the hub does not give', async () => {
+test('forSynced() rejects for an unknown set and for one that the hub refuses', async () => {
   const { world, waits, kicks } = await open();
   await world.replica.setSets([{ id: 'mine', query: 'mine' }]);
   await expect(waits.forSynced('other')).rejects.toThrow('This set is not synced');
@@ -156,7 +156,7 @@ test('forSynced() fails for a set that is not kept here, and for one that the hu
   });
 });
 
-test('fail() tells everybody why they waited in vain, failSchema() those who wait for the first contact', async () => {
+test('fail() rejects all waiters, failSchema() only those that wait for the schema', async () => {
   const { world, waits } = await open();
   await world.submit(CREATE);
   const schema = waits.forSchema();
@@ -168,7 +168,7 @@ test('fail() tells everybody why they waited in vain, failSchema() those who wai
   for (const other of others) await expect(other).rejects.toThrow('stopped');
 });
 
-test('a store that cannot be read is reported, and looked at again', async () => {
+test('a store that cannot be read is reported, and read again later', async () => {
   const { world, waits, reported, judge } = await open();
   await world.submit(CREATE);
   const read = vi.spyOn(world.replica, 'state').mockRejectedValue(new Error('gone'));
@@ -180,7 +180,7 @@ test('a store that cannot be read is reported, and looked at again', async () =>
   expect(await stateOf(settled)).toBe('done');
 });
 
-test('writes without a verdict are looked for when there are new ones, not at each commit', async () => {
+test('check() looks up only new writes as long as there are no verdicts', async () => {
   const { world, waits, received, judge } = await open();
   const looked = vi.spyOn(world.replica, 'writesById');
   const ids: string[] = [];
@@ -196,7 +196,7 @@ test('writes without a verdict are looked for when there are new ones, not at ea
   expect(received.map(({ id }) => id)).toEqual(ids);
 });
 
-test('writes with other numbers are looked for once more', async () => {
+test('renumbered writes are looked up again', async () => {
   const { world, waits, received } = await open();
   const id = await world.submit(CREATE);
   waits.expect(id);
@@ -212,7 +212,7 @@ test('writes with other numbers are looked for once more', async () => {
   expect(received).toMatchObject([{ id, state: 'refused' }]);
 });
 
-test('another verdict on a write, of a hub that was restored, is emitted too', async () => {
+test('a different verdict on a write, from a restored hub, is emitted too', async () => {
   const { waits, received } = await open();
   const verdict: JudgedData = {
     id: '1.1',
@@ -228,7 +228,7 @@ test('another verdict on a write, of a hub that was restored, is emitted too', a
   expect(received.map(({ state }) => state)).toEqual(['confirmed', 'refused']);
 });
 
-test('forSynced() of a set that is given up meanwhile fails, and waits for nothing', async () => {
+test('forSynced() rejects if its set is removed while it waits', async () => {
   const { world, waits, kicks } = await open();
   await world.replica.setSets([{ id: 'mine', query: 'mine' }]);
   const synced = waits.forSynced('mine');

@@ -10,7 +10,7 @@ import { WRITES_KEPT } from './leader.ts';
 import type { SyncSession } from './session.ts';
 import { syncedEngine } from './synced-engine.ts';
 
-test('a copy that stays open removes its old writes, as one that is opened does', async () => {
+test('collectExpiredData() of an open copy removes writes that were confirmed long ago', async () => {
   const { engine, replica } = new DeviceWorld();
   await replica.adopt('hub', WELCOMED, 'd'.repeat(32));
   const fence = await replica.takeFence();

@@ -5,7 +5,7 @@ import { browserVault, vaultName } from './token-vault.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('forget() says storage_blocked when a tab that does not give way holds the token', async () => {
+test('forget() rejects with storage_blocked when another tab keeps the vault open', async () => {
   const name = freshName();
   await browserVault.keep(name, 'a token');
   const holder = await rawOpen(vaultName(name));

@@ -27,7 +27,7 @@ const WHY = 'The hub is away.';
 const UNKNOWN = { code: 'connection_needed' };
 const LIMITED = { code: 'too many requests' };
 
-test('OfflineLogin takes the password of the user who logged in, for 30 days', async () => {
+test('OfflineLogin accepts the password of the user who logged in last, for 30 days', async () => {
   const { world, login } = open();
   await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
   await login.remember(USER, 'right', 1);
@@ -38,7 +38,7 @@ test('OfflineLogin takes the password of the user who logged in, for 30 days', a
   await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
 });
 
-test('OfflineLogin gives no days more when the clock is set back, also after a reload', async () => {
+test('setting the clock back does not extend OfflineLogin, even after a reload', async () => {
   const { memory, world, login } = open();
   await login.remember(USER, 'right', 1);
   const start = world.now;
@@ -55,7 +55,7 @@ test('OfflineLogin gives no days more when the clock is set back, also after a r
   await expect(later.login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
 });
 
-test('OfflineLogin counts guesses across steps of the clock, in either direction and over a reload', async () => {
+test('OfflineLogin limits wrong guesses across clock changes and a reload', async () => {
   const { memory, world, time, login } = open();
   await login.remember(USER, 'right', 1);
   for (let i = 0; i < 5; i++) {
@@ -73,7 +73,7 @@ test('OfflineLogin counts guesses across steps of the clock, in either direction
   expect(await login.check(USER, 'right', WHY)).toBe(true);
 });
 
-test('OfflineLogin takes a password in each form that the hub takes', async () => {
+test('OfflineLogin accepts a password in the Unicode forms NFC and NFD', async () => {
   const { world } = open();
   const passwords = passwordChecks(4, runJob);
   const login = new OfflineLogin({

@@ -12,7 +12,7 @@ const commit = (previous: number, ts: number): CommitNotice => ({
   entries: [],
 });
 
-test('CommitFeed says which commits followed the ones it received', () => {
+test('CommitFeed tells of each commit whether the one before it was received', () => {
   const feed = new CommitFeed();
   const received: string[] = [];
   const stop = feed.listen(({ ts }, { origin, isComplete }) =>
@@ -34,7 +34,7 @@ test('CommitFeed says which commits followed the ones it received', () => {
   ]);
 });
 
-test('CommitFeed does not know what was committed before the first it receives', () => {
+test('CommitFeed takes its first commit as incomplete, unless it is the first of the database', () => {
   const keys = Array.from({ length: 257 }, (_, i) => keyOfBytes(`k${i}`));
   const large: CommitNotice = {
     ...commit(4, 5),
@@ -52,7 +52,7 @@ test('CommitFeed does not know what was committed before the first it receives',
   expect(received(commit(0, 5))).toEqual([true]);
 });
 
-test('OutgoingStreams sends one part for each pull, and its end', async () => {
+test('OutgoingStreams sends one part for each pull, then the end or the error', async () => {
   const emitted: unknown[] = [];
   let closed = 0;
   const streams = new OutgoingStreams({

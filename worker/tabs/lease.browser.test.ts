@@ -40,7 +40,7 @@ test('a lone tab holds the lease', async () => {
   expect(tab.isHeld()).toBe(false);
 });
 
-test('a lease ends when its proof is too old, and begins again with a new one', async () => {
+test('a lease expires with its proof, and is renewed with a new one', async () => {
   const origin = new Origin();
   const tab = origin.tab();
   await tab.join();
@@ -52,7 +52,7 @@ test('a lease ends when its proof is too old, and begins again with a new one', 
   tab.close();
 });
 
-test('a tab that opens ends the lease of the other before it is open', async () => {
+test('opening a second tab ends the lease of the first', async () => {
   const origin = new Origin();
   const first = origin.tab();
   const second = origin.tab();
@@ -65,7 +65,7 @@ test('a tab that opens ends the lease of the other before it is open', async () 
   second.close();
 });
 
-test('term() stays the same as long as no other tab could commit, and is another after that', async () => {
+test('term() changes only after another tab could have committed', async () => {
   const origin = new Origin();
   const tab = origin.tab();
   await tab.join();
@@ -85,7 +85,7 @@ test('term() stays the same as long as no other tab could commit, and is another
   tab.close();
 });
 
-test('a tab that is the only one again finds out by itself', async () => {
+test('a tab that is the only one left finds out without a message', async () => {
   const origin = new Origin();
   const first = origin.tab();
   const second = origin.tab();
@@ -97,7 +97,7 @@ test('a tab that is the only one again finds out by itself', async () => {
   first.close();
 });
 
-test('a tab that does not answer loses its lease, and its last proof is waited out', async () => {
+test('a tab that opens beside a frozen one waits until the last proof of its lease has expired', async () => {
   const origin = new Origin();
   const frozen = origin.tab({ deaf: true });
   const other = origin.tab();
@@ -111,7 +111,7 @@ test('a tab that does not answer loses its lease, and its last proof is waited o
   other.close();
 });
 
-test('of many tabs that open at once none holds the lease, and the last that stays gets it', async () => {
+test('of many tabs that open at once none holds the lease; the last one left gets it', async () => {
   const origin = new Origin();
   const tabs = Array.from({ length: 5 }, () => origin.tab());
   await Promise.all(tabs.map((tab) => tab.join()));

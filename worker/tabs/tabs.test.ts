@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Tabs } from './tabs.ts';
 
-test('broadcast() after close() says nothing, and fails nobody whose work came to its end late', () => {
+test('broadcast() after close() does nothing and does not throw', () => {
   const tabs = new Tabs('notes', () => undefined);
   tabs.broadcast({ type: 'locked' });
   tabs.close();
