@@ -40,7 +40,7 @@ async function counting(body: () => Promise<void>): Promise<{ most: number; left
 }
 
 describe.each(STORE_KINDS)('%s', (kind) => {
-  test('close() leaves no transaction under way', async () => {
+  test('close() leaves no transaction in progress', async () => {
     for (const isOneAtATime of [true, false]) {
       const store = await OPEN[kind](freshName(), { isOneAtATime });
       let works: Promise<unknown> = Promise.resolve();
@@ -57,7 +57,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     }
   });
 
-  test('a store that takes turns has one transaction at a time, and loses none of them', async () => {
+  test('a store with isOneAtATime runs one transaction at a time and loses none', async () => {
     const store = await OPEN[kind](freshName(), { isOneAtATime: true });
     const { most, left } = await counting(async () => {
       const failing = store.read(() => Promise.reject(new Error('of the body')));
@@ -72,7 +72,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     await store.destroy();
   });
 
-  test('whoever waits for a turn goes on when the connection is lost', async () => {
+  test('transactions that wait for their turn run after the connection was lost', async () => {
     const store = await OPEN[kind](freshName(), { isOneAtATime: true });
     await increment(store);
     const losing = loseConnection(store);

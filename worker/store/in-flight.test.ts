@@ -16,7 +16,7 @@ function enterAs(name: string, inFlight: InFlight, noted: string[]): void {
   );
 }
 
-test('enter() lets one begin when the one before has left, in the order they came', async () => {
+test('enter() admits transactions one at a time, in the order of their calls', async () => {
   const inFlight = oneAtATime();
   expect(inFlight.enter()).toBeUndefined();
   const noted: string[] = [];
@@ -32,12 +32,12 @@ test('enter() lets one begin when the one before has left, in the order they cam
   expect(inFlight.enter()).toBeUndefined();
 });
 
-test('enter() lets all begin at once where nothing makes turns necessary', () => {
+test('enter() admits all transactions at once without isOneAtATime', () => {
   const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
   expect([inFlight.enter(), inFlight.enter()]).toEqual([undefined, undefined]);
 });
 
-test('enter() says storage_blocked to whoever waits too long, and the next in line goes on', async () => {
+test('enter() rejects with storage_blocked after a long wait, and the next in the queue is admitted', async () => {
   const inFlight = oneAtATime();
   void inFlight.enter();
   const noted: string[] = [];
@@ -51,7 +51,7 @@ test('enter() says storage_blocked to whoever waits too long, and the next in li
   expect(noted).toEqual(['early: storage_blocked', 'late']);
 });
 
-test('enter() waits as long as the one under way moves on, and a minute once it has answered', async () => {
+test('enter() waits while the transaction in progress gets responses, and at most a minute after the last one', async () => {
   const inFlight = oneAtATime();
   void inFlight.enter();
   const noted: string[] = [];
@@ -69,7 +69,7 @@ test('enter() waits as long as the one under way moves on, and a minute once it 
   expect(noted).toEqual(['patient', 'next: storage_unavailable']);
 });
 
-test('refuseWaiting() refuses those whose turn has not come, and nobody else', async () => {
+test('refuseWaiting() rejects the waiting transactions, not the one in progress', async () => {
   const inFlight = oneAtATime();
   void inFlight.enter();
   const noted: string[] = [];
@@ -79,7 +79,7 @@ test('refuseWaiting() refuses those whose turn has not come, and nobody else', a
   expect(noted).toEqual(['waiting: closed']);
 });
 
-test('drain() resolves when all have left, or when it has lasted too long', async () => {
+test('drain() resolves when all transactions have ended, or after its timeout', async () => {
   for (const isOneAtATime of [true, false]) {
     const inFlight = new InFlight({ isOneAtATime, watchdog: new Watchdog() });
     await inFlight.drain(1000);
@@ -97,7 +97,7 @@ test('drain() resolves when all have left, or when it has lasted too long', asyn
   }
 });
 
-test('needsOneAtATime() is true of WebKit, under whatever name it goes', () => {
+test('needsOneAtATime() is true for every browser with WebKit, such as Chrome on an iPhone', () => {
   const webkit = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
   for (const [isNeeded, userAgent] of [
     [
@@ -128,7 +128,7 @@ class Noting {
   }
 }
 
-test('write() notifies those that wait of what others that write do, not what readers do', () => {
+test('write() notifies waiting write transactions of the progress of other writers, not of readers', () => {
   const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
   const [first, second, third] = [new Noting(), new Noting(), new Noting()];
   const reader = new Noting();

@@ -23,7 +23,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     return store;
   };
 
-  test('write() is done once, on a new connection, when the first was lost', async () => {
+  test('write() commits once, on a new connection, when the former one was lost', async () => {
     const store = await open();
     await increment(store);
     await loseConnection(store);
@@ -32,14 +32,14 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 2, rows: 2 });
   });
 
-  test('calls under way share one new connection', async () => {
+  test('ten simultaneous writes after a lost connection are all committed once', async () => {
     const store = await open();
     await loseConnection(store);
     await Promise.all(Array.from({ length: 10 }, () => increment(store)));
     expect(await state(store)).toEqual({ counter: 10, rows: 10 });
   });
 
-  test('write() is done once when any one call of IndexedDB fails', async () => {
+  test('write() commits once when any single IndexedDB call fails', async () => {
     const store = await open();
     const calls = await withFault({}, () => increment(store));
     expect(calls).toBeGreaterThanOrEqual(kind === 'rows' ? 6 : 2);
@@ -50,7 +50,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     }
   });
 
-  test('write() is done once when the browser takes back the transaction, unasked, after any call', async () => {
+  test('write() commits once when the browser aborts the transaction after any call', async () => {
     const store = await open();
     const calls = await withFault({}, () => increment(store));
     for (let n = 2; n < calls; n += 1) {
@@ -63,7 +63,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     }
   });
 
-  test('write() leaves nothing and is refused when every call from the n-th on fails', async () => {
+  test('write() is refused and stores nothing when every call from the n-th on fails', async () => {
     const store = await open();
     await increment(store);
     const calls = await withFault({}, () => increment(store));
@@ -76,7 +76,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     }
   });
 
-  test('read() is refused when the storage is gone for good, and works when it is back', async () => {
+  test('read() is refused while the storage fails, and works again afterwards', async () => {
     const store = await open();
     await increment(store);
     await withFault({ before: () => failAt(true) }, async () => {
@@ -85,7 +85,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 1, rows: 1 });
   });
 
-  test('write() is done once when the connection is lost after its commit', async () => {
+  test('write() commits once when the connection is lost after the commit', async () => {
     const store = await open();
     await increment(store);
     let isFirst = true;
@@ -99,7 +99,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 2, rows: 2 });
   });
 
-  test('write() says that it may be stored when its answer is lost, and the storage with it', async () => {
+  test('write() says "may or may not be stored" when its answer is lost and the storage then fails', async () => {
     const store = await open();
     await increment(store);
     let isGone = false;
@@ -118,7 +118,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 
   // A packed store has called `commit()` by then. What can be rolled back before that is tested above.
   test.runIf(kind === 'rows')(
-    'write() is done once when the connection is lost instead of its commit',
+    'write() commits once when the connection is lost before the commit',
     async () => {
       const store = await open();
       await increment(store);
@@ -134,7 +134,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     },
   );
 
-  test('write() finds its commit, or says that it cannot know, when others have written since', async () => {
+  test('write() finds its commit after a lost answer and a write of another tab; with rows, it is refused as uncertain', async () => {
     const name = freshName();
     const [store, other] = [await open(name), await open(name)];
     await increment(store);
@@ -159,7 +159,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 3, rows: 3 });
   });
 
-  test('write() leaves nothing and says quota_exceeded when there is no space', async ({
+  test('write() stores nothing and rejects with quota_exceeded when there is no space', async ({
     skip,
   }) => {
     skip(withoutProtocol !== undefined, withoutProtocol);
@@ -185,7 +185,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     });
   });
 
-  test('write() stores nothing when the row it adds first is there already', async () => {
+  test('write() rejects with KeyTaken and stores nothing when a row to be added exists already', async () => {
     const store = await open();
     await increment(store);
     const added = [1, 2].map((n): Row => ({ key: `row${n}` as Key, entries: [], value: 'added' }));
@@ -204,7 +204,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 1, rows: 1 });
   });
 
-  test('write() is not reported as stored when a request of it fails and the browser gives no reason', async () => {
+  test('write() rejects when a request fails and the transaction has no error, as in WebKit', async () => {
     const store = await open();
     await increment(store);
     const withoutReason = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'error');
@@ -227,7 +227,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 1, rows: 1 });
   });
 
-  test('read() and write() say storage_blocked when another tab holds the database', async () => {
+  test('read() and write() reject with storage_blocked while another tab holds the database', async () => {
     const name = freshName();
     // Longer beats than in the other tests, so that on a busy machine requests that nobody blocks are answered in time.
     const store = await open(name, { watchdog: new Watchdog(500) });
@@ -246,7 +246,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 1, rows: 1 });
   });
 
-  test('write() says storage_blocked only when nothing of it is stored later', async () => {
+  test('write() rejects with storage_blocked only if nothing of it is stored later', async () => {
     const name = freshName();
     const store = await open(name, { watchdog: new Watchdog(500), leaseTerm: () => 1 });
     await increment(store);
@@ -261,7 +261,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 
   // With rows, a row of `meta` shows whether the commit succeeded. A tab that writes to other object stores does not block reading it.
   test.runIf(kind === 'packed')(
-    'write() does not say storage_blocked when a try before may have been stored',
+    'write() does not reject with storage_blocked if an earlier try may have been stored',
     async () => {
       const name = freshName();
       const store = await open(name, { watchdog: new Watchdog(500) });
@@ -288,7 +288,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     },
   );
 
-  test('open() says storage_blocked when another tab does not give way', async () => {
+  test('open() rejects with storage_blocked when another tab does not close its connection', async () => {
     const name = freshName();
     const version = kind === 'rows' ? 1 : 30;
     const holder = await rawOpen(name, version);
@@ -308,7 +308,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 1, rows: 1 });
   });
 
-  test('a store gives way to a deletion in another tab, and refuses from then on', async () => {
+  test('a store closes when another tab deletes the database, and refuses later calls', async () => {
     const name = freshName();
     const ends: string[] = [];
     const [one, other] = [await open(name, { onEnd: (end) => ends.push(end) }), await open(name)];
@@ -317,7 +317,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(ends).toEqual(['deleted by another tab']);
   });
 
-  test('a store gives way to an upgrade in another tab, and refuses from then on', async () => {
+  test('a store closes when another tab upgrades the database, and refuses later calls', async () => {
     const name = freshName();
     const ends: string[] = [];
     const store = await open(name, { onEnd: (end) => ends.push(end) });
@@ -327,7 +327,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
   });
 
   test.runIf(kind === 'rows')(
-    'a body that awaits something else is told, and leaves no half of itself',
+    'write() rejects and stores nothing when its body awaits anything but the transaction',
     async () => {
       const store = await open();
       const slow = store.write(

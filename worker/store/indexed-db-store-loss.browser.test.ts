@@ -33,7 +33,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
   const open = (name: string, more: StoreOptions = {}): Promise<BrowserStore> =>
     keep(OPEN[kind](name, more));
 
-  test('write() refuses when the database was evicted while it was open, and the next open tells', async ({
+  test('write() is refused when the database was evicted while open, and the next open() reports the loss', async ({
     skip,
   }) => {
     skip(withoutProtocol !== undefined, withoutProtocol);
@@ -55,7 +55,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     await commit(again, 8);
   });
 
-  test('open() tells of a loss until it is acknowledged', async () => {
+  test('open() reports a loss until it is acknowledged', async () => {
     const name = freshName();
     const marker = new MemoryMarker(JSON.stringify({ birth: 'former', head: 99 }));
     for (let times = 0; times < 2; times += 1) {
@@ -71,12 +71,12 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect((await open(name, { marker })).loss).toBeUndefined();
   });
 
-  test('open() takes a database as new when nothing outside tells of a former one', async () => {
+  test('open() reports no loss when the marker outside the database is missing or malformed', async () => {
     for (const text of [undefined, '', '{"birth":', '[]', '{"birth":1,"head":2}'])
       expect((await open(freshName(), { marker: new MemoryMarker(text) })).loss).toBeUndefined();
   });
 
-  test('open() tells that the database went back to an earlier state', async () => {
+  test('open() reports that the database was rolled back to an earlier state', async () => {
     const name = freshName();
     const marker = new MemoryMarker();
     const store = await open(name, { marker });
@@ -91,7 +91,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect((await open(name, { marker })).loss).toBeUndefined();
   });
 
-  test('open() tells that the database is another one', async () => {
+  test('open() reports that the database is not the one of the marker', async () => {
     const name = freshName();
     const marker = new MemoryMarker();
     const store = await open(name, { marker });
@@ -101,7 +101,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect((await open(name, { marker })).loss).toEqual({ kind: 'recreated', lastHead: 2 });
   });
 
-  test('open() refuses a database of which a part is gone', async () => {
+  test('open() refuses a database with an emptied object store', async () => {
     const name = freshName();
     const store = await open(name);
     await commit(store, 5);
@@ -115,7 +115,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
   });
 
   test.runIf(kind === 'rows')(
-    'write() refuses when the database under it is not the one that was opened',
+    'write() is refused when the object store `meta` was emptied after opening',
     async () => {
       const name = freshName();
       const store = await open(name);
@@ -125,7 +125,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     },
   );
 
-  test('destroy() leaves nothing that would be taken for a loss', async () => {
+  test('open() reports no loss after destroy()', async () => {
     const name = freshName();
     const marker = new MemoryMarker();
     const store = await open(name, { marker, checkpointMs: 0 });
@@ -137,7 +137,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await headOfStore(again)).toBeUndefined();
   });
 
-  test('a tab whose database another one deletes does not write its marker anew', async () => {
+  test('a tab does not write its marker again after another tab has deleted the database', async () => {
     const name = freshName();
     const marker = await openOutsideMarker(name);
     if (!marker) throw new Error('this browser keeps no marker');
@@ -169,14 +169,14 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect((await open(name, { marker })).loss).toBeUndefined();
   });
 
-  test('two tabs that open at once agree on one birth', async () => {
+  test('tabs that open a new database at once agree on one birth', async () => {
     const name = freshName();
     const stores = await Promise.all([open(name), open(name), open(name)]);
     expect(new Set(stores.map((store) => store.birth)).size).toBe(1);
     await Promise.all(stores.map((store) => commit(store, 1)));
   });
 
-  test('open() refuses what was made with the other layout, and harms nobody', async () => {
+  test('open() refuses a database with the other layout, and does not disturb tabs that have it open', async () => {
     const name = freshName();
     const ends: string[] = [];
     const store = await open(name, { onEnd: (end) => ends.push(end) });
@@ -196,7 +196,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 const open = (name: string, more: Partial<IndexedDbStoreOptions> = {}): Promise<BrowserStore> =>
   keep(openIndexedDbStore(name, storeOptions(more)));
 
-test('open() takes back what an upgrade would do to a database of rows that came meanwhile', async () => {
+test('open() as packed rolls back its upgrade when it finds a database stored as rows', async () => {
   const name = freshName();
   const store = await open(name);
   await commit(store, 5);
@@ -206,7 +206,7 @@ test('open() takes back what an upgrade would do to a database of rows that came
   expect(await headOfStore(await open(name))).toBe('{"ts":5}');
 });
 
-test('open() fails when another tab deletes the database amid it, and leaves no marker', async () => {
+test('open() is refused and leaves no marker when another tab deletes the database during it', async () => {
   const name = freshName();
   const marker = new MemoryMarker();
   const connection = new ReconnectingConnection(
@@ -227,7 +227,7 @@ test('open() fails when another tab deletes the database amid it, and leaves no 
   expect(marker.text).toBeUndefined();
 });
 
-test('rows of a newer format are neither written nor opened', async () => {
+test('open() and write() refuse rows of a newer format', async () => {
   const name = freshName();
   const store = await open(name);
   await commit(store, 4);
@@ -238,7 +238,7 @@ test('rows of a newer format are neither written nor opened', async () => {
   await expect(open(name)).rejects.toThrow(/newer version/u);
 });
 
-test('openOutsideMarker() keeps a text, here and in a cache', async () => {
+test('openOutsideMarker() keeps a text in a file, or in a cache where there are no files', async () => {
   for (const hasFiles of [true, false]) {
     // A browser may lack the origin private file system.
     if (!hasFiles) vi.stubGlobal('FileSystemFileHandle', undefined);
@@ -254,7 +254,9 @@ test('openOutsideMarker() keeps a text, here and in a cache', async () => {
   }
 });
 
-test('openDexieDatabase() keeps its birth outside by itself', async ({ skip }) => {
+test('openStoredDatabase() keeps its birth outside of IndexedDB, and thus notices an eviction', async ({
+  skip,
+}) => {
   skip(withoutProtocol !== undefined, withoutProtocol);
   const name = freshName();
   const database = await openStoredDatabase(openOptions(name), HANDLERS);
@@ -270,17 +272,17 @@ test('openDexieDatabase() keeps its birth outside by itself', async ({ skip }) =
   await third.destroy();
 });
 
-test('probePersistence() answers', async () => {
+test('probePersistence() returns a value that this browser can have', async () => {
   const answers = 'storage' in navigator ? ['persistent', 'best-effort'] : ['unknown'];
   expect(answers).toContain(await probePersistence());
 });
 
-test('probePersistence() promises nothing of a browser that cannot be asked', async () => {
+test('probePersistence() returns unknown without navigator.storage', async () => {
   vi.stubGlobal('navigator', {});
   expect(await probePersistence()).toBe('unknown');
 });
 
-test('probePersistence() knows a private window by the files it refuses', async () => {
+test('probePersistence() recognizes a private window by its refusal of files', async () => {
   const getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));
   vi.stubGlobal('navigator', {
     storage: { persisted: () => Promise.resolve(false), getDirectory },

@@ -32,7 +32,7 @@ describe('without getAllRecords', () => {
   });
 });
 
-test('write() keeps rows over a reload of the database', async () => {
+test('rows are kept when the database is closed and opened again', async () => {
   const store = await open('reload');
   await put(store, { key: metaKey('head'), entries: [], value: '{"ts":7}' });
   await store.close();

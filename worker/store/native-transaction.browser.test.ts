@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { beginWrite, rawOpen } from '../testing/raw-database.ts';
 import { freshName } from '../testing/store-kit.ts';
 
-test('commitAtOnce() stores nothing when the one request that writes fails', async () => {
+test('commitAtOnce() stores nothing when its only write request fails', async () => {
   const name = freshName();
   const idb = await rawOpen(name, 1, (created) => {
     for (const store of ['rows', 'files']) created.createObjectStore(store, { keyPath: 'k' });

@@ -44,7 +44,7 @@ function begin(database: SilentDatabase): {
   return { tx, noted };
 }
 
-test('a transaction without a first answer for ten seconds is blocked', async () => {
+test('a transaction without a first response for ten seconds is blocked', async () => {
   const { noted } = begin(new SilentDatabase());
   await vi.advanceTimersByTimeAsync(9_000);
   expect(noted).toEqual([]);
@@ -52,7 +52,7 @@ test('a transaction without a first answer for ten seconds is blocked', async ()
   expect(noted).toEqual(['storage_blocked']);
 });
 
-test('behind one that writes it waits as long as that one moves on, and a minute more', async () => {
+test('a transaction waits while the writer before it makes progress, and a minute after its last progress', async () => {
   const { tx, noted } = begin(new SilentDatabase());
   await vi.advanceTimersByTimeAsync(8_000);
   tx.followed(true);
@@ -64,7 +64,7 @@ test('behind one that writes it waits as long as that one moves on, and a minute
   expect(noted).toEqual(['storage_unavailable']);
 });
 
-test('when that one has ended, ten seconds count again', async () => {
+test('the ten seconds begin anew when the writer before has ended', async () => {
   const { tx, noted } = begin(new SilentDatabase());
   tx.followed(true);
   await vi.advanceTimersByTimeAsync(40_000);
@@ -75,7 +75,7 @@ test('when that one has ended, ten seconds count again', async () => {
   expect(noted).toEqual(['storage_blocked']);
 });
 
-test('a write that is told to commit and gets no answer is not blocked: it may be stored', async () => {
+test('a write without a response after commitAtOnce() fails as possibly stored, not as blocked', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Chrome/156.0.0.0' });
   const { tx, noted } = begin(new SilentDatabase());
   void tx.change((store) => store.count(), 'documents').catch(() => undefined);
@@ -90,7 +90,7 @@ test('a write that is told to commit and gets no answer is not blocked: it may b
   vi.unstubAllGlobals();
 });
 
-test('WebKit is not told to commit at once: a worker that ends then would block the next page', () => {
+test('commitAtOnce() does not call commit() in WebKit, where a worker that ends then would block the next page', () => {
   for (const [engine, commits] of [
     ['AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15', 0],
     ['AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0', 1],

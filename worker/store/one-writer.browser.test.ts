@@ -27,7 +27,7 @@ async function begunIn(body: () => Promise<void>): Promise<readonly IDBTransacti
 }
 
 describe.each(STORE_KINDS)('%s', (kind) => {
-  test('transactions that write wait for each other, whatever they write, and nobody waits who reads', async () => {
+  test('write transactions wait for each other, whatever they write; read transactions do not wait', async () => {
     const name = freshName();
     const limits = { memtableBytesMax: 2000, putBytes: 1000, tableBytes: 4000 };
     const [one, two] = [await OPEN[kind](name, { limits }), await OPEN[kind](name, { limits })];

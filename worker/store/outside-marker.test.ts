@@ -8,13 +8,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('openOutsideMarker() gives none where the browser has caches and refuses to open them', async () => {
+test('openOutsideMarker() returns undefined where the browser refuses to open caches', async () => {
   const open = () => Promise.reject(new DOMException('', 'SecurityError'));
   vi.stubGlobal('caches', { open });
   expect(await openOutsideMarker('notes')).toBeUndefined();
 });
 
-test('a marker that is never written keeps nobody from closing or deleting the database', async () => {
+test('a marker whose write never ends does not prevent closing or deleting the database', async () => {
   vi.useFakeTimers();
   const never = (): Promise<never> => new Promise(() => undefined);
   const checkpoint = new Checkpoint('notes', {

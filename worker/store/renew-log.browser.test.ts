@@ -29,7 +29,7 @@ const scratches = async (): Promise<number> =>
   (await indexedDB.databases()).filter(({ name }) => name === 'burrow:scratch').length;
 
 // Not compared with an exact list: workers of other test files come and go in the same origin.
-test('renewLogAfterKill() writes for a worker that was killed, once, and leaves nothing', async () => {
+test('renewLogAfterKill() writes to a scratch database once after a worker was killed, and removes it', async () => {
   const worker = await markedWorker();
   expect(await killed()).toContain(worker);
   await renewLogAfterKill([]);
@@ -40,7 +40,7 @@ test('renewLogAfterKill() writes for a worker that was killed, once, and leaves 
   expect(opened()).toHaveLength(1);
 });
 
-test('renewLogAfterKill() writes nothing after workers that ended while the browser went on', async () => {
+test('renewLogAfterKill() writes nothing for workers that ended while the browser kept running', async () => {
   const worker = await markedWorker();
   await renewLogAfterKill([worker, ...(await killed())]);
   expect(opened()).toEqual([]);
@@ -48,7 +48,7 @@ test('renewLogAfterKill() writes nothing after workers that ended while the brow
   expect(await killed()).not.toContain(worker);
 });
 
-test('a worker that lives was not killed, nor was one that has closed its store', async () => {
+test('a running worker does not count as killed, nor does one that has closed its store', async () => {
   const worker = freshName();
   const mark = new WriteMark('notes', worker);
   await navigator.locks.request(worker, async () => {
@@ -60,7 +60,7 @@ test('a worker that lives was not killed, nor was one that has closed its store'
   expect(await killed()).not.toContain(worker);
 });
 
-test('the marks of a database go with it', async () => {
+test('removeMarksOf() removes the marks of a database', async () => {
   const name = freshName();
   const worker = freshName();
   const mark = new WriteMark(name, worker);
@@ -70,7 +70,7 @@ test('the marks of a database go with it', async () => {
   await mark.remove();
 });
 
-test('a mark is set once, and is not waited for after that', async () => {
+test('set() writes a mark once, and returns undefined after that', async () => {
   const mark = new WriteMark('notes', freshName());
   const first = mark.set();
   expect(mark.set()).toBe(first);

@@ -10,17 +10,20 @@ afterEach(() => {
 test.each([
   ['never answers', () => new Promise(() => undefined)],
   ['refuses', () => Promise.reject(new DOMException('', 'QuotaExceededError'))],
-])('writes and close() go on without a mark where the file system %s', async (_, getDirectory) => {
-  vi.stubGlobal('navigator', { storage: { getDirectory } });
-  const mark = new WriteMark('notes', 'worker');
-  const noted: string[] = [];
-  void Promise.resolve(mark.set()).then(() => noted.push('set'));
-  await vi.advanceTimersByTimeAsync(3_000);
-  mark.remove().then(
-    () => noted.push('removed'),
-    (reason: unknown) => noted.push(String(reason)),
-  );
-  await vi.advanceTimersByTimeAsync(3_000);
-  expect(noted).toEqual(['set', 'removed']);
-  expect(mark.set()).toBeUndefined();
-});
+])(
+  'set() and remove() resolve without a mark where the file system %s',
+  async (_, getDirectory) => {
+    vi.stubGlobal('navigator', { storage: { getDirectory } });
+    const mark = new WriteMark('notes', 'worker');
+    const noted: string[] = [];
+    void Promise.resolve(mark.set()).then(() => noted.push('set'));
+    await vi.advanceTimersByTimeAsync(3_000);
+    mark.remove().then(
+      () => noted.push('removed'),
+      (reason: unknown) => noted.push(String(reason)),
+    );
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(noted).toEqual(['set', 'removed']);
+    expect(mark.set()).toBeUndefined();
+  },
+);

@@ -136,7 +136,7 @@ async function rowsLeft(name: string): Promise<number> {
 const untilRemoved = (name: string): Promise<unknown> =>
   vi.waitUntil(async () => (await rowsLeft(name)) === 0, { timeout: 60_000 });
 
-test('rows are moved into blocks, as the same database, and removed afterwards', async () => {
+test('a move stores all rows in blocks, keeps the birth, and removes the rows afterwards', async () => {
   const name = newName();
   await fill(name);
   const before = await OPEN.rows(name);
@@ -158,7 +158,7 @@ test('rows are moved into blocks, as the same database, and removed afterwards',
   expect(await counterOf(await open(name, 'rows'))).toBe(2);
 });
 
-test('a move that is killed at any call loses and doubles nothing, and a later one comes to its end', async () => {
+test('a move killed at any call loses and duplicates nothing, and a later move completes', async () => {
   const contents: unknown[] = [];
   let kills = 0;
   for (let at = 1, isKilled = true; isKilled; at += 1 + Math.floor(at / 12)) {
@@ -207,7 +207,7 @@ async function killedMove(name: string, at: number): Promise<boolean> {
   return isKilled;
 }
 
-test('old tabs give way, and what they have committed until then is there', async () => {
+test('a move closes the stores of old tabs, and keeps all they have committed', async () => {
   const name = newName();
   await fill(name);
   const ends: string[] = [];
@@ -234,7 +234,7 @@ test('old tabs give way, and what they have committed until then is there', asyn
   expect(await counterOf(store)).toBe(acknowledged);
 });
 
-test('with a full disk rows stay rows, and are moved when there is room', async () => {
+test('on a full disk a database stays stored as rows, and is moved once there is space', async () => {
   const name = newName();
   await fill(name);
   for (const full of ['commits', 'blocks']) {
@@ -277,7 +277,7 @@ test('with a full disk rows stay rows, and are moved when there is room', async 
   expect(await versionStored(name)).toBe(versionOf(PACKED_LAYOUT));
 });
 
-test('dropStaging() is refused with what the browser said', async () => {
+test('dropStaging() rejects with quota_exceeded when the disk is full', async () => {
   const name = newName();
   await fill(name);
   const before = ({ name: call }: Call): void => {
@@ -289,7 +289,7 @@ test('dropStaging() is refused with what the browser said', async () => {
   await dropStaging(name, {});
 });
 
-test('a move is not begun where it would fill the disk', async () => {
+test('a move does not begin if it would fill the disk', async () => {
   const name = newName();
   await fill(name);
   vi.spyOn(navigator.storage, 'estimate').mockResolvedValue({ usage: 60, quota: 100 });
@@ -301,7 +301,7 @@ test('a move is not begun where it would fill the disk', async () => {
   expect(await versionStored(name)).toBe(versionOf(ROWS_LAYOUT));
 });
 
-test('tabs that open it at once move it once, and all receive the progress', async () => {
+test('tabs that open a database at once move it once, and all receive the progress', async () => {
   const name = newName();
   await fill(name);
   const tabs = sequence(3).map((): Received => ({ progress: [], failures: [] }));
@@ -316,7 +316,7 @@ test('tabs that open it at once move it once, and all receive the progress', asy
   expect(await versionStored(name)).toBe(versionOf(PACKED_LAYOUT));
 });
 
-test('rows on the move that one tab uses as rows are not moved under it', async () => {
+test('a half-moved database that a tab uses as rows is not moved until that tab closes it', async () => {
   const name = newName();
   await fill(name);
   await killedMove(name, 60);
@@ -334,7 +334,7 @@ test('rows on the move that one tab uses as rows are not moved under it', async 
   expect(await versionStored(name)).toBe(versionOf(PACKED_LAYOUT));
 });
 
-test('the flip refuses rows that are not those that were copied', async () => {
+test('flipLayout() refuses rows that differ from those copied', async () => {
   const name = newName();
   await fill(name);
   const rows = keep(await openIndexedDbStore(name, storeOptions({ layout: MOVING_LAYOUT })));
@@ -356,7 +356,7 @@ test('the flip refuses rows that are not those that were copied', async () => {
   expect(await counterOf(await open(name))).toBe(1);
 });
 
-test('a loss that was not reported is reported after a move', async () => {
+test('a loss that was not acknowledged before a move is reported after it', async () => {
   const name = newName();
   const marker = new MemoryMarker(JSON.stringify({ birth: 'former', head: 7 }));
   const rows = await OPEN.rows(name, { marker });
@@ -370,7 +370,7 @@ test('a loss that was not reported is reported after a move', async () => {
   expect(keep(await OPEN.packed(name, { marker })).loss).toBeUndefined();
 });
 
-test('old rows whose removal was cut off are removed when the database is opened next', async () => {
+test('former rows whose removal was interrupted are removed after the next opening', async () => {
   const name = newName();
   await fill(name);
   await moveDatabase(name, moveOptions());

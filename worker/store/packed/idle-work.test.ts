@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('what a flush or a merge fails with is logged, and no error of the worker, which would end it', () => {
+test('the failure of a flush or a merge is logged, and not reported as an error, which would end the worker', () => {
   const onError = vi.fn<() => void>();
   vi.stubGlobal('reportError', onError);
   const logged = vi.spyOn(console, 'error').mockReturnValue();

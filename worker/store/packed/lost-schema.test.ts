@@ -54,7 +54,7 @@ async function filled(): Promise<{ readonly memory: SharedMemory; readonly world
   return { memory, world };
 }
 
-test('documents whose collection has lost its name come out under its number, and are not collected', async () => {
+test('documents of a collection that has lost its name are salvaged under its number, and not removed as expired', async () => {
   const { memory } = await filled();
   const { world, names } = await salvaged(memory, isOfSchema);
   expect(names).toEqual(['salvaged_1024', 'salvaged_1025']);
@@ -69,7 +69,7 @@ test('documents whose collection has lost its name come out under its number, an
   expect(await world.engine.verify()).toEqual([]);
 });
 
-test('no number of the lost schema is given again', async () => {
+test('the numbers of lost collections and indexes are not given to new ones', async () => {
   const { memory } = await filled();
   const { world } = await salvaged(memory, isOfSchema);
   await world.ask({ create_collection: obj({ name: 'new' }) });
@@ -79,7 +79,7 @@ test('no number of the lost schema is given again', async () => {
   expect(await world.ask({ count: { match: { index: 'by_m' }, terms: 1 } })).toBe(0);
 });
 
-test('a child database that has lost its name is one of the root database, with its data', async () => {
+test('a child database that has lost its name becomes a child of the root database, with its data', async () => {
   const memory = new SharedMemory();
   const before = new EngineWorld(createMemoryStore(memory));
   await before.ask({ create_database: obj({ name: 'below' }) });
@@ -99,7 +99,7 @@ test('a child database that has lost its name is one of the root database, with 
   expect(await world.ask(count('jars'), key)).toBe(1);
 });
 
-test('a row that cannot be read keeps nobody from what the others tell', async () => {
+test('unreadable rows do not keep LostSchema from finding lost collections in others', async () => {
   const { memory } = await filled();
   const lost = new LostSchema();
   const unreadable = [

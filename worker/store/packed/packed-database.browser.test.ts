@@ -52,7 +52,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
-test('a commit whose answer was lost is known by its record, also when others have written since', async () => {
+test('a commit whose answer was lost is found by its record, even if another tab has written since', async () => {
   const name = freshName();
   const [store, other] = [await open(name), await open(name)];
   for (const round of sequence(5)) {
@@ -70,7 +70,7 @@ test('a commit whose answer was lost is known by its record, also when others ha
   }
 });
 
-test('a commit that is on its way when the store is closed is answered as stored', async () => {
+test('a commit in progress when the store is closed is reported as stored', async () => {
   const name = freshName();
   const store = await open(name);
   await increment(store);
@@ -85,7 +85,7 @@ test('a commit that is on its way when the store is closed is answered as stored
   expect(await counterOf(await open(name))).toBe(2);
 });
 
-test('a commit that was given another number does not count, and is made again', async () => {
+test('a commit that got another number than expected does not count, and is made again', async () => {
   const name = freshName();
   const store = await open(name);
   for (const _ of sequence(4)) await increment(store);
@@ -100,7 +100,7 @@ test('a commit that was given another number does not count, and is made again',
   expect(await counterOf(await open(name))).toBe(5);
 });
 
-test('read() that may be stale shows what another tab has broadcast, without a transaction', async () => {
+test('read() with allowsStale shows what another tab has broadcast, without a transaction', async () => {
   const name = freshName();
   const [store, other] = [await open(name), await open(name)];
   await increment(store);
@@ -113,7 +113,7 @@ test('read() that may be stale shows what another tab has broadcast, without a t
   expect(lookedAt).toEqual([]);
 });
 
-test('open() of a stored database takes two transactions, and its head and its lock none', async () => {
+test('opening a stored database takes two transactions, and reading its head and lock takes none', async () => {
   const name = freshName();
   const store = await open(name);
   await increment(store);
@@ -129,7 +129,7 @@ test('open() of a stored database takes two transactions, and its head and its l
   ]);
 });
 
-test('a commit whose answer was lost, and whose record was cut since, says that it cannot know', async () => {
+test('write() says "may or may not be stored" when its answer is lost and its record was cut from the log', async () => {
   const name = freshName();
   const store = await open(name);
   await increment(store);
@@ -156,7 +156,7 @@ test('a commit whose answer was lost, and whose record was cut since, says that 
   );
 });
 
-test('write() refuses when the log is that of another database, or of a newer version of the app', async () => {
+test('write() refuses a log of another database or of a newer version of the app', async () => {
   for (const [prefix, code] of [
     ['', 'local_data_loss'],
     ['own', 'storage_unavailable'],
@@ -184,7 +184,7 @@ test('write() refuses when the log was emptied', async () => {
   await expect(increment(store)).rejects.toMatchObject({ code: 'local_data_loss' });
 });
 
-test('what was written is flushed when nobody writes for a while, and found by the next who opens', async () => {
+test('commits are flushed into blocks when the store is idle, and a store opened later finds them', async () => {
   const name = freshName();
   const store = await open(name, { limits: { commitsMax: 100 }, idleMs: 20 });
   const rows = sequence(30).map((i): Row => row(`row ${i}`, [`entry ${i}`]));
@@ -195,7 +195,7 @@ test('what was written is flushed when nobody writes for a while, and found by t
   expect(await everything(await open(name))).toEqual(before);
 });
 
-test('what is stored is read into memory after opening, and pages then read no block', async () => {
+test('stored data is read into memory after opening, so that later pages read no block', async () => {
   const name = freshName();
   const store = await open(name, { limits: { commitsMax: 100 }, idleMs: 20 });
   const rows = sequence(30).map((i): Row => row(`row ${i}`, [`entry ${i}`]));
@@ -221,7 +221,7 @@ test('what is stored is read into memory after opening, and pages then read no b
   });
 });
 
-test('a lost connection amid flushes and merges loses nothing', async () => {
+test('lost connections during flushes and merges lose no data', async () => {
   const store = await open(freshName(), { limits: SMALL });
   for (const round of sequence(12)) {
     await Promise.all([
@@ -234,7 +234,7 @@ test('a lost connection amid flushes and merges loses nothing', async () => {
   expect((await everything(store)).documents).toHaveLength(60);
 });
 
-test('a claim that others came before twice, the second time as the connection was lost, is made again', async () => {
+test('maybeFlush() repeats its claim when another tab was faster twice, the second time with a lost connection', async () => {
   const name = freshName();
   const store = await openPackedDatabase(name, { ...storeOptions(), limits: { commitsMax: 8 } });
   opened.push(store);
@@ -265,7 +265,7 @@ test('a claim that others came before twice, the second time as the connection w
   expect(await again.verify()).toEqual([]);
 });
 
-test('log and files do not wait for the rows of queries, and are not written with them', async () => {
+test('the log is read in a transaction of its own, and reading it together with documents is refused', async () => {
   const store = await open(freshName());
   await put(store, 'log', [row('a')]);
   await put(store, 'files', [row('b')]);
@@ -276,7 +276,7 @@ test('log and files do not wait for the rows of queries, and are not written wit
   await expect(both).rejects.toThrow(/log and files have their own/u);
 });
 
-test('a tab that is alone again reads what others have committed meanwhile', async () => {
+test('a tab that holds the lease again reads what other tabs have committed since', async () => {
   const name = freshName();
   let term: number | undefined = 1;
   const store = await open(name, { leaseTerm: () => term });
@@ -288,7 +288,7 @@ test('a tab that is alone again reads what others have committed meanwhile', asy
   expect(await counterOf(store)).toBe(2);
 });
 
-test('tabs that write at once lose nothing, though what they read has to be loaded', async () => {
+test('tabs that write at once lose nothing, even if the rows they read have to be loaded', async () => {
   const name = freshName();
   const [one, two] = [
     await open(name, { limits: SMALL }),
@@ -317,7 +317,7 @@ test('tabs that write at once lose nothing, though what they read has to be load
   for (const store of [one, two]) expect(await counterOf(store)).toBe(100);
 });
 
-test('a tab receives what another commits', async () => {
+test('a tab receives the commits of another tab', async () => {
   const name = freshName();
   const channel = new BroadcastChannel(`burrow:log:${name}`);
   const received = new Promise((resolve) =>
@@ -332,7 +332,7 @@ test('a tab receives what another commits', async () => {
   channel.close();
 });
 
-test('an evicted row of a cut table is not missed by a store that opens anew', async () => {
+test('a store that is reopened after many overwrites and flushes has all rows', async () => {
   const name = freshName();
   const store = await open(name, { limits: SMALL });
   for (const round of sequence(20)) await put(store, 'documents', [row(`row ${round % 7}`)]);

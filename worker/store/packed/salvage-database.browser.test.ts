@@ -10,7 +10,7 @@ import { MOVING_LAYOUT } from '../layouts.ts';
 import { openIndexedDbStore } from '../open-layout.ts';
 import { salvageDatabase } from './salvage-database.ts';
 
-test('salvageDatabase() says of rows that are on the move that they are rows', async () => {
+test('salvageDatabase() refuses a half-moved database as stored as rows', async () => {
   const name = freshName();
   const former = await OPEN.rows(name);
   await increment(former);
@@ -24,7 +24,7 @@ test('salvageDatabase() says of rows that are on the move that they are rows', a
   await deleted(name);
 });
 
-test('salvageDatabase() says storage_blocked when another tab keeps it from opening', async () => {
+test('salvageDatabase() rejects with storage_blocked when another tab prevents opening', async () => {
   const name = freshName();
   const store = await OPEN.packed(name);
   await store.close();
@@ -37,7 +37,7 @@ test('salvageDatabase() says storage_blocked when another tab keeps it from open
   await settled(deletion);
 });
 
-test('salvageDatabase() has a code for a database that is deleted meanwhile', async () => {
+test('salvageDatabase() rejects with storage_unavailable when the database is deleted during it', async () => {
   const name = freshName();
   const store = await OPEN.packed(name, { limits: SMALL });
   const rows = sequence(300).map((i) => row(fixed(i)));
