@@ -23,7 +23,7 @@ async function withNotes(options: Parameters<typeof openDatabase>[1] = {}): Prom
 const ofTag = (tag: string) =>
   q.Map(q.Paginate(q.Match(q.Index('notes_by_tag'), tag)), (ref) => q.Get(ref));
 
-test('the worker tells what queries read and cost, from the first look on', async () => {
+test('the worker reports reads and costs of queries from the first diagnostics request on', async () => {
   const db = await withNotes();
   const admin = db.client();
   expect(await askWorker(db, {})).toMatchObject({ isLogged: false, queries: [] });
@@ -51,7 +51,7 @@ test('the worker tells what queries read and cost, from the first look on', asyn
   await db.close();
 });
 
-test('with a query log the worker tells also what ran before', async () => {
+test('with a query log, the worker also reports queries from before the first diagnostics request', async () => {
   const db = await withNotes({ log: { enabled: true } });
   await db.client().query(ofTag('a'));
   const { queries, isLogged } = await askWorker(db, {});
@@ -63,7 +63,7 @@ test('with a query log the worker tells also what ran before', async () => {
   await db.close();
 });
 
-test('the worker tells how often live queries ran, and how often the answer was another one', async () => {
+test('the worker reports how often live queries ran, and how often they emitted another answer', async () => {
   const db = await withNotes();
   const admin = db.client();
   let emit: (answers: number) => void = () => undefined;
@@ -88,7 +88,7 @@ test('the worker tells how often live queries ran, and how often the answer was 
   await db.close();
 });
 
-test('only the root secret is told', async () => {
+test('diagnostics are refused for every secret but the root secret', async () => {
   const db = await withNotes();
   const { secret } = await db.client().query(q.CreateKey({ role: 'admin' }));
   for (const headers of [{}, { authorization: `Bearer ${secret}` }]) {

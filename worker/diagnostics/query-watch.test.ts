@@ -30,7 +30,7 @@ function watching() {
   return { state, log, watch: new QueryWatch(log, () => state.now) };
 }
 
-test('QueryWatch stands in nobody’s way while nobody looks', () => {
+test('QueryWatch returns the original log before begin() and after stop()', () => {
   const { watch, log } = watching();
   const without = new QueryWatch(undefined, () => 0);
   expect(without.log).toBeUndefined();
@@ -41,7 +41,7 @@ test('QueryWatch stands in nobody’s way while nobody looks', () => {
   expect(watch.log).toBe(log);
 });
 
-test('QueryWatch keeps what ran, and ends when nobody asks', () => {
+test('QueryWatch keeps queries after begin(), and stops when nobody asks for them for a while', () => {
   const { watch, log, state } = watching();
   watch.begin();
   watch.log?.add(REQUEST, ANSWER);
@@ -61,7 +61,7 @@ test('QueryWatch keeps what ran, and ends when nobody asks', () => {
   expect(watch.after(0).queries).toEqual([]);
 });
 
-test('QueryWatch keeps no secret, nothing of strangers, and not what the inspector asks', () => {
+test('QueryWatch hides secrets and the text of unauthorized queries, and leaves out queries of the inspector', () => {
   const { watch } = watching();
   watch.begin();
   const add = watch.log;
@@ -75,7 +75,7 @@ test('QueryWatch keeps no secret, nothing of strangers, and not what the inspect
   ]);
 });
 
-test('QueryWatch is bounded in queries and characters', () => {
+test('QueryWatch keeps a limited number of queries and characters', () => {
   const { watch } = watching();
   watch.begin();
   const log = watch.log;
@@ -88,7 +88,7 @@ test('QueryWatch is bounded in queries and characters', () => {
   expect(chars).toBeLessThanOrEqual(WATCHED_CHARS_MAX);
 });
 
-test('countReads() counts documents once, and leaves out what the database reads for itself', () => {
+test('countReads() counts each document once, and leaves out internal reads', () => {
   const key = documentKey(0, 1024, 7n);
   const range = { reverse: false, limit: 10, rows: false, upper: key } as const;
   const { collections, indexes } = countReads({

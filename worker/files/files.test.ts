@@ -89,19 +89,22 @@ function damagePart(store: FileStore, part: number, damage: Damage): void {
   };
 }
 
-test.each(DAMAGES)('a part of a whole file that was %s is fetched again', async (_, damage) => {
-  const blob = new Blob([new Uint8Array(5).fill(7)]);
-  const { files, file, store, asked } = await openBeside(blob);
-  await files.fetch({ file, of });
-  damagePart(store, 0, damage);
-  const got = await files.get({ file, of });
-  expect(await got.text()).toBe('\x07'.repeat(5));
-  expect(asked()).toBe(2);
-  expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
-});
+test.each(DAMAGES)(
+  'get() fetches a chunk of a complete file again after the chunk was %s',
+  async (_, damage) => {
+    const blob = new Blob([new Uint8Array(5).fill(7)]);
+    const { files, file, store, asked } = await openBeside(blob);
+    await files.fetch({ file, of });
+    damagePart(store, 0, damage);
+    const got = await files.get({ file, of });
+    expect(await got.text()).toBe('\x07'.repeat(5));
+    expect(asked()).toBe(2);
+    expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
+  },
+);
 
 test.each(DAMAGES)(
-  'a file a part of which was %s, and of which no document is named, says what to do until it is put again',
+  'get() without a document refuses a file of which a chunk was %s, until the file is put again',
   async (_, damage) => {
     const blob = new Blob([new Uint8Array(5).fill(7)]);
     const { files, file, store } = await openBeside(blob);
@@ -121,7 +124,7 @@ test.each(DAMAGES)(
 );
 
 test.each(DAMAGES)(
-  'verify() names a file a part of which was %s, until it is put again',
+  'verify() names a file of which a chunk was %s, until the file is put again',
   async (_, damage) => {
     const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
     const { files, file, store } = await openBeside(blob);
@@ -138,7 +141,7 @@ test.each(DAMAGES)(
   },
 );
 
-test('verify() does not take a file for damaged that is removed meanwhile', async () => {
+test('verify() does not report a file that is removed during verification', async () => {
   const blob = new Blob(['a heron']);
   const { files, file, store } = await openBeside(blob);
   await files.put(blob);
@@ -150,7 +153,7 @@ test('verify() does not take a file for damaged that is removed meanwhile', asyn
   expect(await files.verify()).toEqual([]);
 });
 
-test('verify() ends with the database', async () => {
+test('verify() is refused when the database has ended', async () => {
   const { files } = await openBeside(new Blob(['a heron']));
   await files.put(new Blob(['x']));
   files.end();
@@ -163,7 +166,7 @@ test.each([
   ['null', 200, 'null'],
   ['the page of a proxy whose hub is away', 502, '<html>Bad gateway</html>'],
   ['that of one that lets nobody through', 403, '<html>Forbidden</html>'],
-])('a hub in whose place comes %s cannot be reached', async (_, status, text) => {
+])('get() fails with connection_needed when the response is %s', async (_, status, text) => {
   const store = createMemoryFiles();
   const file = await putFile(new Blob(['x']), { store: createMemoryFiles(), sha256, nowMs });
   const fetch = () => Promise.resolve(new Response(text, { status }));
@@ -176,7 +179,7 @@ test.each([
   await expect(files.get({ file, of })).rejects.toMatchObject({ code: 'connection_needed' });
 });
 
-test('a file that arrives damaged says so in the progress, to who waits for it too', async () => {
+test('get() of a file that arrives damaged fails, or with `wait` reports it in the progress and waits', async () => {
   const blob = new Blob(['a heron']);
   const atHub = createMemoryFiles();
   const file = await putFile(blob, { store: atHub, sha256, nowMs });
@@ -207,7 +210,7 @@ test('a file that arrives damaged says so in the progress, to who waits for it t
   expect(await (await waited).text()).toBe('a heron');
 });
 
-test('what is put again asks for it to be sent, if it was to be sent before a part of it was lost', async () => {
+test('put() of a damaged file that was not sent yet asks for it to be sent', async () => {
   const blob = new Blob([new Uint8Array(5).fill(7)]);
   const store = createMemoryFiles();
   const file = await putFile(blob, { store, sha256, nowMs });
@@ -227,7 +230,7 @@ test('what is put again asks for it to be sent, if it was to be sent before a pa
   expect([asked, await files.unsent()]).toEqual([1, 1]);
 });
 
-test('fetching ends when its signal is aborted, what has come stays, and the next call goes on there', async () => {
+test('an aborted get() ends the fetch and keeps the chunks received, and the next get() continues it', async () => {
   const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
   const { files, file, signals, asked, arrive } = await openBeside(blob);
   const stop = new AbortController();
@@ -243,7 +246,7 @@ test('fetching ends when its signal is aborted, what has come stays, and the nex
   expect((await again).size).toBe(blob.size);
 });
 
-test('two calls for a file at once have its parts come once', async () => {
+test('two calls of get() at once fetch each chunk once', async () => {
   const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
   const { files, file, asked, arrive } = await openBeside(blob);
   const both = [files.get({ file, of }), files.get({ file, of })];
@@ -254,7 +257,7 @@ test('two calls for a file at once have its parts come once', async () => {
   expect(asked()).toBe(2);
 });
 
-test('a call for a file that another one has given up goes on with it', async () => {
+test('a call of get() continues the fetch of another call that is aborted', async () => {
   const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
   const { files, file, asked, arrive } = await openBeside(blob);
   const stop = new AbortController();
@@ -268,7 +271,7 @@ test('a call for a file that another one has given up goes on with it', async ()
   expect((await other).size).toBe(blob.size);
 });
 
-test('of calls for a file that another one has given up, one goes on with it', async () => {
+test('of several calls of get() that wait for an aborted one, only one continues its fetch', async () => {
   const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
   const { files, file, asked, arrive } = await openBeside(blob);
   const stop = new AbortController();
@@ -284,7 +287,7 @@ test('of calls for a file that another one has given up, one goes on with it', a
   expect(asked()).toBe(3);
 });
 
-test('a database that is closed ends fetching', async () => {
+test('close() ends a fetch in progress', async () => {
   const { files, file, signals, asked } = await openBeside(new Blob([new Uint8Array(CHUNK + 5)]));
   const got = files.get({ file, of }, new AbortController().signal);
   await expect.poll(asked).toBe(2);
@@ -331,7 +334,7 @@ async function openTabs(count: number, blob: Blob) {
   return { tabs, store, written, arrive: () => arrivals.splice(0).forEach((each) => each()) };
 }
 
-test('a file that is noted while the sending of another ends is sent too', async () => {
+test('a file that is noted while the upload of another ends is sent too', async () => {
   const { tabs, store, written, arrive } = await openTabs(1, new Blob([new Uint8Array(5)]));
   const [tab] = tabs as [Files];
   const later = await putFile(new Blob(['later']), { store, sha256, nowMs });
@@ -355,7 +358,7 @@ test('a file that is noted while the sending of another ends is sent too', async
   await expect.poll(() => tab.unsent()).toBe(0);
 });
 
-test('of a tab and the service worker one sends at a time, and no chunk twice', async () => {
+test('a tab and the service worker send one at a time, and no chunk is sent twice', async () => {
   const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(CHUNK + 5)]));
   const [one, other] = tabs as [Files, Files];
   const sent = [one.uploads.sendAll(), other.uploads.sendAll()];
@@ -368,7 +371,7 @@ test('of a tab and the service worker one sends at a time, and no chunk twice', 
   expect(await other.unsent()).toBe(0);
 });
 
-test('a tab that syncs from now on sends in place of one that is frozen', async () => {
+test('takeOver() sends in place of a frozen tab', async () => {
   const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(5)]));
   const [frozen, other] = tabs as [Files, Files];
   const stopped = frozen.uploads.sendAll().catch((reason: unknown) => reason);
@@ -381,7 +384,7 @@ test('a tab that syncs from now on sends in place of one that is frozen', async 
   for (const each of tabs) each.close();
 });
 
-test('a file that a server on the way does not let through is unsent, and says why until it is sent', async () => {
+test('a file that a proxy does not let through stays unsent, with the reason, until it is sent', async () => {
   const store = createMemoryFiles();
   const file = await putFile(new Blob(['x']), { store, sha256, nowMs });
   await noteHome(file, [1024, '1'], store);
@@ -422,7 +425,7 @@ function breakingLine(): { readonly next: (n: number) => Promise<void> } {
 }
 
 test.each(['sent', 'fetched'])(
-  'a file is %s in seconds over a line that breaks at each chunk',
+  'a file is %s within seconds over a connection that breaks at each chunk',
   async (way) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -469,7 +472,7 @@ test.each(['sent', 'fetched'])(
   },
 );
 
-test('sending leaves nothing on the signal of the database', async () => {
+test('sending leaves no listener on the signal of the database', async () => {
   const { tabs, arrive, written } = await openTabs(1, new Blob([new Uint8Array(5)]));
   // Without Web Locks, whose own listeners on the signal are not tested here.
   vi.stubGlobal('navigator', {});
@@ -482,7 +485,7 @@ test('sending leaves nothing on the signal of the database', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a file that is put again while it is removed is no unsent one', async () => {
+test('a file that is put again during its removal is not listed as unsent', async () => {
   const blob = new Blob(['a heron']);
   const { files, store } = await openBeside(blob);
   const { file } = await files.put(blob);

@@ -26,7 +26,7 @@ const host = (store: OpenedFiles) => ({ store, sha256, nowMs: () => Date.now() }
 const exists = async (name: string): Promise<boolean> =>
   (await indexedDB.databases()).some((each) => each.name === `${name}:files`);
 
-test('nothing is stored where no file was put', async () => {
+test('no database is created before the first file is put', async () => {
   const name = `unused ${performance.timeOrigin}`;
   const files = open(name);
   expect(await files.isUsed()).toBe(false);
@@ -36,7 +36,7 @@ test('nothing is stored where no file was put', async () => {
   expect(await exists(name)).toBe(true);
 });
 
-test('two tabs have the same files, and see changes of each other', async () => {
+test('two tabs share their files, and see changes of each other', async () => {
   const name = `shared ${performance.timeOrigin}`;
   const [one, two] = [open(name), open(name)];
   const file = await putFile(new Blob([new Uint8Array(3_000_000).fill(7)]), host(one));
@@ -50,7 +50,7 @@ test('two tabs have the same files, and see changes of each other', async () => 
   expect(await one.record(file)).toMatchObject({ linkedTs: 4 });
 });
 
-test('a file that is put while the database is closed leaves nothing behind', async () => {
+test('putFile() rejects and leaves nothing behind when another tab deletes the database', async () => {
   const name = `closed ${performance.timeOrigin}`;
   const files = open(name);
   let parts = 0;
@@ -71,7 +71,7 @@ test('a file that is put while the database is closed leaves nothing behind', as
   expect(await exists(name)).toBe(false);
 });
 
-test('deleted files are gone, also while a tab has them open', async () => {
+test('forgetFiles() deletes the files, even while a tab has them open', async () => {
   const name = `deleted ${performance.timeOrigin}`;
   const files = open(name);
   await putFile(new Blob(['x']), host(files));

@@ -42,7 +42,7 @@ async function filled(): Promise<Store> {
   return world.store;
 }
 
-test('guardedStore() refuses reads and writes from the moment of the lock, what is cached too', async () => {
+test('guardedStore() refuses reads and writes as soon as the database is locked, even of cached data', async () => {
   const store = await filled();
   const received = new Set<string>();
   const engine = engineOn(guardedStore(store, (state) => received.add(state)));
@@ -61,7 +61,7 @@ test('guardedStore() refuses reads and writes from the moment of the lock, what 
   expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
 });
 
-test('guardedStore() tells a database that is being deleted from a locked one', async () => {
+test('guardedStore() distinguishes a database that is being deleted from a locked one', async () => {
   const store = await filled();
   const received = new Set<string>();
   const engine = engineOn(guardedStore(store, (state) => received.add(state)));
@@ -72,7 +72,7 @@ test('guardedStore() tells a database that is being deleted from a locked one', 
   expect([...received]).toEqual(['forgotten']);
 });
 
-test('writeLock() leaves the head as it is but for the mark', async () => {
+test('writeLock() changes only the mark in the head', async () => {
   const store = await filled();
   const head = () => store.read(async (tx) => (await tx.fetch([HEAD], [])).rows[0]?.value);
   const before = await head();
@@ -85,14 +85,14 @@ test('writeLock() leaves the head as it is but for the mark', async () => {
   expect(await head()).toBe(before);
 });
 
-test('writeLock() locks a database in which nothing was ever written', async () => {
+test('writeLock() locks an empty database', async () => {
   const store = createMemoryStore();
   await writeLock(store, 'locked');
   expect(await readLock(store)).toBe('locked');
   expect((await ask(engineOn(guardedStore(store, () => undefined)), 1)).status).toBe(423);
 });
 
-test('lockedStore() serves its engine and keeps the lock over what that writes', async () => {
+test('lockedStore() lets its engine read and write, and its writes keep the lock', async () => {
   const store = await filled();
   await writeLock(store, 'locked');
   const engine = engineOn(lockedStore(store));

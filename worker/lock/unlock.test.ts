@@ -50,7 +50,7 @@ async function attempt(world: EngineWorld, call: UnlockCall) {
   return { status, secret: resource?.secret, code: errors?.[0]?.code, body };
 }
 
-test('tryLogin() accepts tokens, and keys that may do everything, of this very database', async () => {
+test('tryLogin() accepts only tokens, admin keys and server keys of this database', async () => {
   const world = await withAlice();
   await world.ask({ create_database: obj({ name: 'child' }) });
   await world.ask({ create_role: obj({ name: 'guests', privileges: [] }) });
@@ -78,7 +78,7 @@ test('tryLogin() accepts tokens, and keys that may do everything, of this very d
   }
 });
 
-test('tryLogin() logs in whom a ref or an index names, and makes a token', async () => {
+test('tryLogin() logs in the user named by a ref or an index, and creates a token', async () => {
   const world = await withAlice();
   const users = [
     doc('users', 1),
@@ -101,7 +101,7 @@ test('tryLogin() logs in whom a ref or an index names, and makes a token', async
   }
 });
 
-test('tryLogin() tells nobody without the password anything', async () => {
+test('tryLogin() does not reveal to a caller without the password whether the user exists', async () => {
   const world = await withAlice();
   const bodies = new Set<string>();
   for (const user of [
@@ -117,7 +117,7 @@ test('tryLogin() tells nobody without the password anything', async () => {
   expect([...bodies][0]).toContain('authentication failed');
 });
 
-test('tryLogin() evaluates nothing that could carry data out, or change any', async () => {
+test('tryLogin() refuses expressions for the user that could reveal or change data', async () => {
   const world = await withAlice();
   const email = { select: ['data', 'email'], from: { get: doc('users', 1) } };
   const forms = [
@@ -142,7 +142,7 @@ test('tryLogin() evaluates nothing that could carry data out, or change any', as
   expect(await world.ask({ exists: doc('users', 1) })).toBe(true);
 });
 
-test('tryLogin() opens a copy to the person whose it is, and to keys of this device', async () => {
+test('tryLogin() of a synced copy accepts the login of its user, and keys of this device', async () => {
   const world = await withAlice();
   const byPassword = { user: JSON.stringify(doc('users', 1)), password: PASSWORD };
   const bodyOf = async (call: UnlockCall, isOwner: boolean) =>

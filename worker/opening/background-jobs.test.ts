@@ -29,7 +29,7 @@ function openCounted() {
   return { jobs, begun };
 }
 
-test('what was left undone goes on after the first queries of an app', async () => {
+test('unfinished index builds and exports resume half a second after opening', async () => {
   const { jobs, begun } = openCounted();
   jobs.start();
   await vi.advanceTimersByTimeAsync(499);
@@ -39,7 +39,7 @@ test('what was left undone goes on after the first queries of an app', async () 
   jobs.close();
 });
 
-test('nothing is begun once the database is closed', async () => {
+test('no job begins after close()', async () => {
   const { jobs, begun } = openCounted();
   jobs.start();
   jobs.close();
@@ -47,7 +47,7 @@ test('nothing is begun once the database is closed', async () => {
   expect(begun).toEqual([]);
 });
 
-test('a page that is never open for more than half a minute removes what has expired', async () => {
+test('expired data, files and logs are removed within twenty seconds after opening', async () => {
   const { jobs, begun } = openCounted();
   jobs.start();
   await vi.advanceTimersByTimeAsync(20_000);

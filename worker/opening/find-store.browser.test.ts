@@ -13,7 +13,7 @@ const STORAGE: DatabaseStorage = {
 const HANDLERS = { onClosed: () => undefined, leaseTerm: () => undefined };
 
 test.each(['rows', 'packed'] as const)(
-  'findStore() finishes a deletion that was cut off: %s',
+  'findStore() completes an interrupted deletion: %s',
   async (store) => {
     const name = freshName();
     const request = { name, birth: undefined, aliveLock: name, settings: { store } };

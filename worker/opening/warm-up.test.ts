@@ -40,7 +40,7 @@ async function setUp(...counts: readonly number[]) {
   return { warm, asked, read, commits };
 }
 
-test('pages grow, go through all collections from the newest document on, and begin again', async () => {
+test('warmUp() reads all collections in growing pages, from the newest document on, then begins again', async () => {
   const { warm, asked, read, commits } = await setUp(150, 0, 3);
   await warm(1);
   // The collections, then all documents of each, then those of the first again.
@@ -51,20 +51,20 @@ test('pages grow, go through all collections from the newest document on, and be
   expect(commits).toEqual([]);
 });
 
-test('pages that take long stay small', async () => {
+test('warmUp() reads small pages when they take long', async () => {
   const { warm, read } = await setUp(150);
   await warm(12);
   expect(new Set(read.slice(1, -1))).toEqual(new Set([4]));
   expect(read).toHaveLength(21);
 });
 
-test('one that takes more than its turn is not tried again', async () => {
+test('warmUp() does not repeat a query that exceeds its turn', async () => {
   const { warm, asked } = await setUp(5);
   await warm(21);
   expect(asked).toHaveLength(1);
 });
 
-test('a database without documents, or one that is closed, is left alone', async () => {
+test('warmUp() ends when there are no documents, and when the database is closed', async () => {
   const empty = await setUp(0, 0);
   await empty.warm(1);
   expect(empty.read).toEqual([2, 0, 0]);

@@ -46,7 +46,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a password is verified against its hash, in other workers', async () => {
+test('passwords are hashed and verified in other workers', async () => {
   const workers = [new FakeWorker(), new FakeWorker()];
   const [first, second] = workers;
   const pool = poolOf([...workers]);
@@ -61,7 +61,7 @@ test('a password is verified against its hash, in other workers', async () => {
   expect([first?.isTerminated, second?.isTerminated]).toEqual([true, true]);
 });
 
-test('nobody has a password, at the same cost', async () => {
+test('verify() without a hash is false, at the cost of a real verification', async () => {
   const worker = new FakeWorker();
   const { passwords } = poolOf([worker]);
   expect(await passwords.verify('anything', undefined)).toBe(false);
@@ -69,7 +69,7 @@ test('nobody has a password, at the same cost', async () => {
   expect(dummyHash(12)).toHaveLength(60);
 });
 
-test('what bcrypt would not look at is wrong', async () => {
+test('verify() is false for a password that differs only after 72 bytes or a zero byte', async () => {
   const worker = new FakeWorker();
   const { passwords } = poolOf([worker]);
   const long = 'x'.repeat(72);
@@ -81,7 +81,7 @@ test('what bcrypt would not look at is wrong', async () => {
   expect(worker.jobs).toHaveLength(5);
 });
 
-test('hashing goes on here when workers fail or cannot be had', async () => {
+test('hashing continues in this thread when workers fail or cannot be started', async () => {
   const failing = poolOf([new FakeWorker(true), new FakeWorker(true)]);
   const hashes = await Promise.all(['a', 'b', 'c'].map((each) => failing.passwords.hash(each, 4)));
   expect(hashes.map((hash, i) => compareSync('abc'[i] ?? '', hash))).toEqual([true, true, true]);
@@ -90,7 +90,7 @@ test('hashing goes on here when workers fail or cannot be had', async () => {
   expect(await none.passwords.verify('a', hash)).toBe(true);
 });
 
-test('a worker that has nothing to do is let go', async () => {
+test('a worker that is idle for 30 seconds is terminated', async () => {
   vi.useFakeTimers();
   const workers = [new FakeWorker(), new FakeWorker()];
   const [first, second] = workers;
@@ -106,7 +106,7 @@ test('a worker that has nothing to do is let go', async () => {
   expect(second?.jobs).toHaveLength(1);
 });
 
-test('who waits when the database closes is told', async () => {
+test('close() rejects waiting jobs with storage_unavailable', async () => {
   const silent = Object.assign(new FakeWorker(), { postMessage: () => undefined });
   const pool = poolOf([silent], 1);
   const waiting = [pool.passwords.hash('a', 4), pool.passwords.hash('b', 4)];

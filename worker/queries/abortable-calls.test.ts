@@ -22,7 +22,7 @@ function call(calls: AbortableCalls, number: number) {
   return { reply, isAbandoned: () => seen.isAbandoned?.(), end: (how: QueryReply) => end(how) };
 }
 
-test('a call that is aborted before its first execution ends at once, and no other', async () => {
+test('a call that is aborted before its first execution ends at once, and other calls go on', async () => {
   const calls = new AbortableCalls();
   const [first, second] = [call(calls, 1), call(calls, 2)];
   calls.abort(2);
@@ -33,7 +33,7 @@ test('a call that is aborted before its first execution ends at once, and no oth
   expect(await first.reply).toBe(DONE);
 });
 
-test('a call that has begun ends as the engine ends it', async () => {
+test('a call that is aborted after it has begun ends as the engine ends it', async () => {
   const calls = new AbortableCalls();
   const [stopped, committed] = [call(calls, 1), call(calls, 2)];
   for (const each of [stopped, committed]) expect(each.isAbandoned()).toBe(false);
@@ -46,7 +46,7 @@ test('a call that has begun ends as the engine ends it', async () => {
   expect(await committed.reply).toBe(DONE);
 });
 
-test('a submitted write that was stopped is refused as a query is, and a time-out stays an answer', async () => {
+test('an aborted submitted write rejects, while a timeout without an abort is an answer', async () => {
   const calls = new AbortableCalls();
   const submitted = calls.run(1, async ({ isAbandoned }) => {
     isAbandoned?.();
@@ -58,7 +58,7 @@ test('a submitted write that was stopped is refused as a query is, and a time-ou
   expect(await calls.run(undefined, () => Promise.resolve(LATE))).toBe(LATE);
 });
 
-test('what may be given up anywhere ends at once when it is aborted, and its signal is', async () => {
+test('runUntil() rejects at once when its call is aborted, and aborts its signal', async () => {
   const calls = new AbortableCalls();
   const signals: (AbortSignal | undefined)[] = [];
   const never = (signal?: AbortSignal): Promise<never> => {

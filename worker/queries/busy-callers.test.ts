@@ -19,7 +19,7 @@ function openCallers() {
   return { callers, run, ended, later };
 }
 
-test('queries of somebody who is busy wait for those of others, and keep their order', async () => {
+test('queries of a busy caller wait for those of others, and keep their order', async () => {
   const { run, ended } = openCallers();
   const queries = Array.from({ length: 12 }, (_, n) => `a${n}`);
   const all = queries.map(run);
@@ -31,7 +31,7 @@ test('queries of somebody who is busy wait for those of others, and keep their o
   expect(ended.filter((query) => query.startsWith('a'))).toEqual(queries);
 });
 
-test('a busy caller who waits for each answer waits for no turn', async () => {
+test('a busy caller that waits for each answer does not wait for a turn', async () => {
   const { callers, run } = openCallers();
   for (let i = 0; i < 8; i++) await run('a');
   await pause();
@@ -39,7 +39,7 @@ test('a busy caller who waits for each answer waits for no turn', async () => {
   expect(callers.whenFree('a')).toBeInstanceOf(Promise);
 });
 
-test('who was busy begins at once after a while', async () => {
+test('a caller that was busy begins at once after three seconds', async () => {
   const { run, ended, later } = openCallers();
   await Promise.all(['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map(run));
   await pause();
@@ -48,7 +48,7 @@ test('who was busy begins at once after a while', async () => {
   expect(ended.at(-1)).toBe('a8');
 });
 
-test('somebody holds up others only where there are others', async () => {
+test('a busy caller holds up others only if there are others', async () => {
   const { callers, run, later } = openCallers();
   for (let i = 0; i < 8; i++) await run('a');
   expect(callers.holdsUpOthers('a')).toBe(false);
@@ -59,7 +59,7 @@ test('somebody holds up others only where there are others', async () => {
   expect(callers.holdsUpOthers('a')).toBe(false);
 });
 
-test('clients beyond a hundred are forgotten', async () => {
+test('callers beyond the latest hundred are forgotten', async () => {
   const { callers, run } = openCallers();
   for (let i = 0; i < 8; i++) await run('a');
   await pause();

@@ -74,7 +74,7 @@ class Setup {
   }
 }
 
-test('a live query tells its first answer, and again only what differs', async () => {
+test('a live query emits its first answer, and later ones only if they differ', async () => {
   const setup = new Setup();
   setup.values.set('a', 'one');
   setup.live.add(1, 'secret', 'a');
@@ -92,7 +92,7 @@ test('a live query tells its first answer, and again only what differs', async (
   expect(setup.asked).toEqual(['a', 'a', 'a']);
 });
 
-test('a refresh shows all that was emitted or shown; the first answer, and one after an answer of no known state, the newest', async () => {
+test('minSnapshot is the latest state shown or committed, and undefined for the first run or after an answer without head', async () => {
   const setup = new Setup();
   setup.head = 5;
   setup.live.add(1, 'secret', 'a');
@@ -114,7 +114,7 @@ test('a refresh shows all that was emitted or shown; the first answer, and one a
   expect(setup.minSnapshots).toEqual([undefined, 5, 7, 9, 10, undefined]);
 });
 
-test('commits in one turn make a live query run once', async () => {
+test('several commits in one turn make a live query run once', async () => {
   const setup = new Setup();
   setup.live.add(1, 'secret', 'a');
   await setup.settled();
@@ -123,7 +123,7 @@ test('commits in one turn make a live query run once', async () => {
   expect(setup.asked).toEqual(['a', 'a']);
 });
 
-test('a commit amid a run makes it run again', async () => {
+test('a commit during a run makes a live query run again', async () => {
   const setup = new Setup();
   setup.values.set('a', 'old');
   setup.amid = () => {
@@ -136,7 +136,7 @@ test('a commit amid a run makes it run again', async () => {
   expect(setup.received).toEqual(['1 200 old', '1 200 new']);
 });
 
-test('a gap in the notices makes every live query run, also the one that runs', async () => {
+test('a gap in the commit notices makes every live query run again, even one that is running', async () => {
   const setup = new Setup();
   setup.live.add(1, 'secret', 'a');
   setup.live.add(2, 'secret', 'b');
@@ -151,7 +151,7 @@ test('a gap in the notices makes every live query run, also the one that runs', 
   expect(setup.asked).toEqual(['a', 'b', 'a', 'a', 'b']);
 });
 
-test('a live query that cannot be answered says why, and lives on', async () => {
+test('a live query that fails emits the error, and stays subscribed', async () => {
   const setup = new Setup();
   setup.values.set('a', 'refused').set('b', 'broken');
   setup.live.add(1, 'secret', 'a');
@@ -167,7 +167,7 @@ test('a live query that cannot be answered says why, and lives on', async () => 
   expect(setup.received.at(-1)).toBe('1 200 well');
 });
 
-test('a live query that was refused at first is run after the next commit, whatever that changed', async () => {
+test('a live query whose first run was refused runs again after the next commit', async () => {
   const setup = new Setup();
   setup.values.set('a', 'refused');
   setup.live.add(1, 'secret', 'a');
@@ -181,7 +181,7 @@ test('a live query that was refused at first is run after the next commit, whate
   expect(setup.asked).toEqual(['a', 'a']);
 });
 
-test('a commit amid a first run that is refused makes it run again', async () => {
+test('a commit during a first run that is refused makes the live query run again', async () => {
   const setup = new Setup();
   setup.values.set('a', 'refused');
   setup.amid = () => {
@@ -194,7 +194,7 @@ test('a commit amid a first run that is refused makes it run again', async () =>
   expect(setup.received.at(-1)).toBe('1 200 well');
 });
 
-test('a live query that another tab holds up says so, and is run until it is let through', async () => {
+test('a live query that another tab blocks emits storage_blocked, and is retried until it succeeds', async () => {
   const setup = new Setup();
   setup.values.set('a', 'well');
   let left = 3;
@@ -209,7 +209,7 @@ test('a live query that another tab holds up says so, and is run until it is let
   ]);
 });
 
-test('a live query whose refusal is an answer is run until it is let through, and when what it read changes', async () => {
+test('a live query answered with storage_blocked is retried until it succeeds, and follows later commits', async () => {
   const setup = new Setup();
   setup.values.set('a', 'well');
   setup.live.add(1, 'secret', 'a');
@@ -245,7 +245,7 @@ test('a live query that was removed emits nothing and does not run', async () =>
   expect(setup.asked).toEqual(['b']);
 });
 
-test('live queries have a bound; those beyond it start, in their order, when others end', async () => {
+test('live queries over the limit are refused, and start in their order when others end', async () => {
   const setup = new Setup();
   const [first, second, third] = [0, 1, 2].map((more) => LIVE_QUERIES_MAX + more);
   for (let id = 0; id <= LIVE_QUERIES_MAX + 2; id++) setup.live.add(id, 'secret', 'a');
@@ -259,7 +259,7 @@ test('live queries have a bound; those beyond it start, in their order, when oth
   setup.live.close();
 });
 
-test('a live query that was quick runs again at once, before others get their turn', async () => {
+test('a quick live query runs again without a pause, a slow one after a pause', async () => {
   const setup = new Setup();
   setup.takes = 1;
   setup.values.set('a', 'one');
@@ -280,7 +280,7 @@ test('a live query that was quick runs again at once, before others get their tu
   expect(setup.turns).toBe(1);
 });
 
-test('a commit is looked through once for all live queries', async () => {
+test('a commit is scanned once for all live queries together', async () => {
   const setup = new Setup();
   for (let id = 0; id < 100; id += 1) setup.live.add(id, 'secret', `query ${id}`);
   for (let turn = 0; turn < 100; turn += 1) await setup.settled();

@@ -82,7 +82,7 @@ function open({ start = true }: { readonly start?: boolean } = {}) {
 
 afterEach(() => vi.useRealTimers());
 
-test('queries are executed one after the other, by one worker', async () => {
+test('queries are executed one after the other, in one worker', async () => {
   const { beside, started, execute } = open();
   const [first, second] = [execute('1'), execute('2', { isAbandoned: () => false })];
   const [evaluator] = started;
@@ -99,7 +99,7 @@ test('queries are executed one after the other, by one worker', async () => {
   await expect(execute('3')).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
-test('close() ends a worker amid a query, and leaves an idle one to end with its own', async () => {
+test('close() terminates a worker during a query, and leaves an idle worker to end by itself', async () => {
   const [idle, busy] = [open(), open()];
   const answered = idle.execute('1');
   idle.started[0]?.say({ type: 'opened' });
@@ -113,7 +113,7 @@ test('close() ends a worker amid a query, and leaves an idle one to end with its
   expect(ended).toEqual([false, true]);
 });
 
-test('turns are short while long queries are under way, or were; those of writes are not', async () => {
+test('turns are short during long queries and for a while after them, except turns of writes', async () => {
   const { beside, started, time, execute } = open();
   const alone = beside.turnMs({ secret: undefined });
   const first = execute('1');
@@ -132,7 +132,7 @@ test('turns are short while long queries are under way, or were; those of writes
   beside.close();
 });
 
-test('a query that nobody waits for, or that outlasts its time, ends with its worker; the next has another', async () => {
+test('a query that is abandoned or times out ends with its worker, and the next query gets a new worker', async () => {
   const { beside, started, time, execute } = open();
   let isGone = false;
   const first = execute('1', { isAbandoned: () => isGone });
@@ -155,7 +155,7 @@ test('a query that nobody waits for, or that outlasts its time, ends with its wo
 test.each<[string, (evaluator: FakeEvaluator | undefined) => void]>([
   ['was stopped', () => vi.advanceTimersByTime(1000)],
   ['lost its worker', (evaluator) => evaluator?.fail()],
-])('when the last query %s, nothing is looked at any more', async (_, end) => {
+])('when the last query %s, no timer is left', async (_, end) => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   const { beside, started, execute } = open();
   const refused = execute('1', { isAbandoned: () => true }).catch((reason: unknown) => reason);
@@ -170,7 +170,7 @@ test.each<[string, (evaluator: FakeEvaluator | undefined) => void]>([
   beside.close();
 });
 
-test('a query that has begun to write is not ended, and when its worker fails nobody knows what it did', async () => {
+test('a query that has begun to write is not ended, and if its worker fails its effect is unknown', async () => {
   const { beside, started, execute } = open();
   let looks = 0;
   const first = execute('1', { isAbandoned: () => ++looks > 0 });
@@ -196,7 +196,7 @@ test('a query that has begun to write is not ended, and when its worker fails no
   beside.close();
 });
 
-test('where no worker can be had, or it cannot open the database, queries are executed here', async () => {
+test('queries are executed here if no worker can be started, or if it cannot open the database', async () => {
   for (const start of [false, true]) {
     const { beside, started, here, execute } = open({ start });
     const first = execute('1');

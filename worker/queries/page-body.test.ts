@@ -80,26 +80,26 @@ test.each<[string, Query, string, string]>([
     'Calling the function resulted in an error.',
     'Calling the function resulted in an error. document is not unique. Index users_by_email has it already: data.email.',
   ],
-])('an error names %s', async (_, query, overHttp, inPage) => {
+])('in the page, unlike over HTTP, an error names %s', async (_, query, overHttp, inPage) => {
   const w = await world();
   expect((await w.fault(query)).description).toBe(overHttp);
   expect(await received(w, query)).toBe(inPage);
 });
 
-test('an answer without an error is as it is', async () => {
+test('an answer without an error is not changed', async () => {
   const w = await world();
   const answer = await w.answer({ add: [1, 1] });
   expect(pageBody(answer, undefined)).toBe(answer.body);
 });
 
-test('a denial does not say what was denied', async () => {
+test('a permission error does not say what was denied', async () => {
   const w = await world();
   const { secret } = await w.document({ create_key: obj({ role: 'client' }) });
   const query = { get: doc('users', 1) };
   expect(await received(w, query, secret)).toBe('Insufficient privileges to perform the action.');
 });
 
-test('a secret that opens nothing is told its kind, and not repeated', async () => {
+test('the error for an invalid secret names its kind, and does not repeat it', async () => {
   const w = await world();
   const key = await w.document({ create_key: obj({ role: 'server' }) });
   const token = await w.document({

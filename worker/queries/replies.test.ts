@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { refusalOf } from './replies.ts';
 
-test('where the browser denies a page its storage, the refusal says what to do, and nothing is taken for a failure of ours', () => {
+test('when the browser denies storage, the refusal says what to do, and is not logged as an internal error', () => {
   const said = vi.spyOn(console, 'error').mockReturnValue();
   const denied = new DOMException('The request was denied.', 'SecurityError');
   expect(refusalOf(denied)).toEqual({

@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all((await mine()).map((name) => caches.delete(name)));
 });
 
-test('refresh() keeps the files of a version, and answer() gives them', async () => {
+test('refresh() stores the files of a version, and answer() returns them', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });
   await cache.refresh();
@@ -27,7 +27,7 @@ test('refresh() keeps the files of a version, and answer() gives them', async ()
   await expect(cache.answer(new Request(`${base}other`))).rejects.toThrow('no network');
 });
 
-test('answer() gives a file that was redirected as if it had not been: browsers refuse it for a page', async () => {
+test('answer() returns a redirected file as a new response, because browsers refuse a redirected one for a page', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });
   await cache.refresh();
@@ -50,7 +50,7 @@ test('refresh() keeps the newest two versions', async () => {
   expect(await mine()).toEqual([`burrow-app ${base} 2`, `burrow-app ${base} 3`]);
 });
 
-test('a page and its workers are given the files of the version that the page began with', async () => {
+test('a page and its workers get the files of the version with which the page was loaded', async () => {
   const cache = new AppCache(base);
   const shown = async (clientId: string, resultingClientId = '') =>
     (await cache.answer(new Request(FILE), { clientId, resultingClientId })).text();
@@ -76,7 +76,7 @@ test('a page and its workers are given the files of the version that the page be
   expect(await shown('next page')).toBe('2');
 });
 
-test('of pages that are gone no more than the latest are remembered', async () => {
+test('only the latest 500 pages are remembered', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });
   await cache.refresh();
@@ -88,7 +88,7 @@ test('of pages that are gone no more than the latest are remembered', async () =
   expect(kept.at(-1)?.url).toBe(`${base}?page`);
 });
 
-test('a version that could not be had whole is in the place of none', async () => {
+test('an incomplete version does not replace a complete one', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });
   await cache.refresh();
@@ -104,7 +104,7 @@ test('a version that could not be had whole is in the place of none', async () =
   expect(await mine()).toEqual([`burrow-app ${base} 3`, `burrow-app ${base} 5`]);
 });
 
-test('refresh() rejects and changes nothing when a version cannot be had whole', async () => {
+test('refresh() rejects and changes nothing when a version is incomplete or its list is malformed', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });
   await cache.refresh();

@@ -65,7 +65,7 @@ const answerOf = (body: string | undefined): ServiceAnswer => ({
 const none = () => Promise.resolve([]);
 const encoded = (text: string) => new TextEncoder().encode(text);
 
-test('forward() hands the request to the page that asks, and gives its answer', async () => {
+test('forward() passes the request to the requesting page, and returns its answer', async () => {
   const own = pageOf('own', [answerOf('{"resource":1}')]);
   const response = await forward(REQUEST, own, none, OPTIONS);
   expect(response.status).toBe(201);
@@ -77,7 +77,7 @@ test('forward() hands the request to the page that asks, and gives its answer', 
   expect(own.calls).toEqual([{ type: 'request', request: REQUEST }]);
 });
 
-test('forward() asks other pages when the own one is silent, and sends the request to one', async () => {
+test('forward() asks other pages when the requesting page is silent, and sends the request to one of them', async () => {
   const own = pageOf('own', undefined);
   const pages = [own, pageOf('a', [answerOf('a')]), pageOf('b', [answerOf('b')])] as const;
   const response = await forward(REQUEST, own, () => Promise.resolve(pages), OPTIONS);
@@ -88,7 +88,7 @@ test('forward() asks other pages when the own one is silent, and sends the reque
   expect(own.offers).toHaveLength(1);
 });
 
-test('forward() answers 503 when no page accepts, in the shape of the path', async () => {
+test('forward() answers 503 when no page accepts, in the error format of the path', async () => {
   const response = await forward(REQUEST, undefined, none, OPTIONS);
   expect(response.status).toBe(503);
   expect(await response.json()).toEqual({
@@ -98,7 +98,7 @@ test('forward() answers 503 when no page accepts, in the shape of the path', asy
   expect(await logs.json()).toEqual({ message: expect.any(String) });
 });
 
-test('forward() answers 503 when the page that accepted does not answer, or breaks', async () => {
+test('forward() answers 503 when the page that accepted does not answer, or reports a failure', async () => {
   expect((await forward(REQUEST, pageOf('own', []), none, OPTIONS)).status).toBe(503);
   const broken = pageOf('own', [{ type: 'broken', description: 'The worker is gone.' }]);
   const response = await forward(REQUEST, broken, none, OPTIONS);
@@ -106,7 +106,7 @@ test('forward() answers 503 when the page that accepted does not answer, or brea
   expect(await response.text()).toContain('The worker is gone.');
 });
 
-test('forward() answers 503 as soon as the page that accepted was closed', async () => {
+test('forward() answers 503 as soon as the page that accepted is closed', async () => {
   const open = vi
     .fn<ForwardOptions['isOpen']>()
     .mockResolvedValueOnce(true)
@@ -123,7 +123,7 @@ test('forward() answers 503 as soon as the page that accepted was closed', async
   expect(open.mock.calls).toEqual([['own'], ['own']]);
 });
 
-test('forward() asks for the parts of a streamed body as they are read', async () => {
+test('forward() requests the parts of a streamed body as they are read', async () => {
   const own = pageOf('own', [
     answerOf(undefined),
     { type: 'part', part: 'one ' },
@@ -137,7 +137,7 @@ test('forward() asks for the parts of a streamed body as they are read', async (
   await expect.poll(() => own.closed).toHaveLength(1);
 });
 
-test('a streamed body fails when its page goes away, and is cancelled when nobody reads', async () => {
+test('a streamed body fails when its page closes, and cancelling it cancels it in the page', async () => {
   const gone = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
   const response = await forward(REQUEST, gone, none, OPTIONS);
   await expect(response.text()).rejects.toThrow('was closed');
@@ -147,7 +147,7 @@ test('a streamed body fails when its page goes away, and is cancelled when nobod
   await expect.poll(() => own.calls.at(-1)).toEqual({ type: 'cancel' });
 });
 
-test('a streamed body that is cancelled while a part is awaited looks for its page no more', async () => {
+test('a streamed body that is cancelled while it waits for a part stops checking its page', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
     const own = pageOf('own', [answerOf(undefined)]);
@@ -162,7 +162,7 @@ test('a streamed body that is cancelled while a part is awaited looks for its pa
   }
 });
 
-test('a streamed body may be silent for as long as its page is open', async () => {
+test('a streamed body does not time out as long as its page is open', async () => {
   const own = pageOf('own', [answerOf(undefined)]);
   let looks = 0;
   const isOpen = (id: string) => Promise.resolve(id === 'own' && ++looks < 4);
@@ -171,7 +171,7 @@ test('a streamed body may be silent for as long as its page is open', async () =
   expect(looks).toBe(4);
 });
 
-test('forward() leaves a page of another build alone', async () => {
+test('forward() sends no request to a page with another protocol version', async () => {
   const other: Page = {
     id: 'own',
     postMessage(_, [port]) {

@@ -254,9 +254,7 @@ test('openOutsideMarker() keeps a text in a file, or in a cache where there are 
   }
 });
 
-test('openStoredDatabase() keeps its birth outside of IndexedDB, and thus notices an eviction', async ({
-  skip,
-}) => {
+test('openStoredDatabase() notices an eviction with its own marker', async ({ skip }) => {
   skip(withoutProtocol !== undefined, withoutProtocol);
   const name = freshName();
   const database = await openStoredDatabase(openOptions(name), HANDLERS);
