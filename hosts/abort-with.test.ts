@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import { abortWith } from './abort-with.ts';
 
-it('aborts with any of the signals', () => {
+it('abortWith() is aborted by any of its signals', () => {
   const [one, other] = [new AbortController(), new AbortController()];
   const { signal } = abortWith(one.signal, undefined, other.signal);
   expect(signal.aborted).toBe(false);
@@ -10,11 +10,11 @@ it('aborts with any of the signals', () => {
   expect(signal.aborted).toBe(true);
 });
 
-it('is aborted from the start by one that is', () => {
+it('abortWith() is aborted from the start if one of its signals is', () => {
   expect(abortWith(new AbortController().signal, AbortSignal.abort()).signal.aborted).toBe(true);
 });
 
-it('leaves no listener behind when it was aborted', () => {
+it('abortWith() ignores its signals after it was aborted', () => {
   const ended = new EventTarget() as AbortSignal;
   let aborts = 0;
   const first = abortWith(ended);
@@ -24,7 +24,7 @@ it('leaves no listener behind when it was aborted', () => {
   expect(aborts).toBe(1);
 });
 
-it('listens once for all that a signal aborts, and no more when the last one is over', () => {
+it('abortWith() uses one listener for all calls with a signal, and removes it with the last call', () => {
   const ended = new AbortController();
   const listeners = (): number => getEventListeners(ended.signal, 'abort').length;
   const some = Array.from({ length: 20 }, () => abortWith(ended.signal));

@@ -12,7 +12,7 @@ test('after() calls the body once, when the time has passed', () => {
   expect(body).toHaveBeenCalledTimes(1);
 });
 
-test('after() calls nothing once it is cancelled', () => {
+test('after() does not call the body when it is cancelled', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const body = vi.fn<() => void>();

@@ -19,7 +19,7 @@ test('createClock() follows the wall clock, in whole microseconds', () => {
   expect(clock()).toBe(1_060_001_000);
 });
 
-test('createClock() goes back when the wall clock is set back, monotonicClock() stands still until then', () => {
+test('when the wall clock is set back, createClock() goes back and monotonicClock() stands still until then', () => {
   let wall = 1_000_000;
   const clock = createClock(
     () => wall,
@@ -34,7 +34,7 @@ test('createClock() goes back when the wall clock is set back, monotonicClock() 
   expect(monotonic()).toBe(1_002_000_000);
 });
 
-test('monotonicClock() does not stay where a wall clock was that was wrong by more than a day', () => {
+test('monotonicClock() follows the wall clock back if that was wrong by more than a day', () => {
   const day = 86_400_000;
   let wall = 10 * day;
   const monotonic = monotonicClock(() => wall * 1000);

@@ -15,7 +15,7 @@ const noTimer = (): never => {
   throw new Error('No timer is expected.');
 };
 
-test('IndexBuilds builds when an index was changed, one build at a time, and forgets none', async () => {
+test('IndexBuilds builds after an index has changed, one build at a time, and again for changes during a build', async () => {
   const finish: (() => void)[] = [];
   let started = 0;
   const builds = new IndexBuilds({
@@ -66,7 +66,7 @@ test('IndexBuilds starts nothing and reports nothing after close()', async () =>
   expect([started, reported]).toEqual([1, []]);
 });
 
-test('IndexBuilds begins a build that has failed again, after a time that doubles', async () => {
+test('IndexBuilds retries a failed build after a delay that doubles each time', async () => {
   const waits: number[] = [];
   const waiting = new Set<() => void>();
   let isAway = true;

@@ -33,7 +33,7 @@ const created = notice([{ space: 'documents', key: documentKey(0, NATIVE.indexes
 const FIRST = 10_000;
 const HOUR = 3_600_000;
 
-test('SweepSchedule sweeps a while after opening, then every hour, also after an error', async () => {
+test('SweepSchedule sweeps ten seconds after opening, then every hour, even after an error', async () => {
   const { after, planned, fire } = timers();
   const reported: unknown[] = [];
   let passes = 0;
@@ -56,7 +56,7 @@ test('SweepSchedule sweeps a while after opening, then every hour, also after an
   expect(planned()).toEqual([]);
 });
 
-test('SweepSchedule sweeps soon after a collection, an index or a database was deleted, once for many', async () => {
+test('SweepSchedule sweeps soon after the deletion of a collection, index or database, once for several', async () => {
   const { after, planned, fire } = timers();
   let end: () => void = () => undefined;
   const schedule = new SweepSchedule({

@@ -163,7 +163,7 @@ const AsyncFunction = /** @type {FunctionConstructor} */ (
 const shown = (/** @type {unknown} */ value) =>
   typeof value === 'string' ? value : inspect(value, { breakLength: Infinity });
 
-describe('an example runs, and shows what it says:', () => {
+describe('an example runs, and logs what its comments say:', () => {
   /** @type {(() => Promise<unknown>)[]} */
   const closing = [];
   afterEach(async () => {

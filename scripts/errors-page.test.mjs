@@ -17,7 +17,7 @@ const said = Object.fromEntries(
   ]),
 );
 
-test('docs/errors.md says of each code what it is', () => {
+test('docs/errors.md states class, HTTP status and `retryable` of each error code', () => {
   /** @type {Record<string, { class: string; status?: number; retryable?: true }>} */
   const codes = { ...FAULTS, ...REFUSALS, ...MISUSES };
   const facts = Object.entries(codes).map(([code, row]) => {
@@ -27,7 +27,7 @@ test('docs/errors.md says of each code what it is', () => {
   expect(said).toEqual(Object.fromEntries(facts));
 });
 
-test('each error says where the page tells of it', () => {
+test('the `help` of each error points to its section of docs/errors.md', () => {
   const anchors = new Set(
     [...text.matchAll(/^### (.+)$/gm)].map(([, code = '']) => anchorOf(code)),
   );

@@ -12,7 +12,7 @@ const modules = import.meta.glob(['../docs/guides/*.md', '../docs/tour.md', '../
 const shown = (value) =>
   typeof value === 'string' ? value : inspect(value, { breakLength: Infinity, depth: 5 });
 
-test('all guides are run', () => {
+test('every guide is executed by this test', () => {
   const guides = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .map((name) => `docs/${name}`)
     .filter(isGuide);
@@ -20,7 +20,7 @@ test('all guides are run', () => {
 });
 
 test.each(Object.entries(modules))(
-  'the code of %s runs, and shows what it says',
+  'the code of %s runs, and logs what its comments say',
   async (name, run) => {
     /** @type {Map<number, string[]>} */
     const logged = new Map();

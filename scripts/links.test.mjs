@@ -28,7 +28,7 @@ const textOf = (path) => readFileSync(path, 'utf8').replaceAll(FENCE, '').replac
 const anchorsOf = (path) =>
   new Set([...textOf(path).matchAll(HEADING)].map(([, text = '']) => anchorOf(text)));
 
-test('links lead somewhere', () => {
+test('links in documents lead to existing files and headings', () => {
   const dead = documents.flatMap((path) =>
     [
       ...textOf(path)
@@ -47,7 +47,7 @@ test('links lead somewhere', () => {
   expect(dead).toEqual([]);
 });
 
-test('the first page leads to an answer to each of eleven everyday questions', () => {
+test('docs/index.md links an answer to each of eleven everyday questions', () => {
   const rows = [...textOf(join(root, 'docs/index.md')).matchAll(/^\| (.+\?) \| (.+) \|$/gm)];
   expect(rows.map(([, question]) => question)).toHaveLength(11);
   for (const [, question, answer = ''] of rows) {

@@ -5,7 +5,7 @@ import { longFirst } from './long-first.mjs';
 const filesOf = (project, names) =>
   names.map((name) => ({ project, moduleId: `/checkout/src/${name}` }));
 
-test('longFirst() puts files that try much before the others of their project, and keeps the order else', () => {
+test('longFirst() puts the long-running test files of each project first, and otherwise keeps the order', () => {
   const node = filesOf('node', ['b.test.ts', 'simulation.test.ts', 'a.test.ts', 'seeds.test.ts']);
   const other = filesOf('chromium', ['c.browser.test.ts', 'conformance.browser.test.ts']);
   expect(longFirst([...node, ...other]).map(({ moduleId }) => moduleId.slice(14))).toEqual([

@@ -42,7 +42,7 @@ test('keys-from-codec reports casts to Key', async () => {
   expect(await reportsOf('keys-from-codec', text)).toEqual([1, 2]);
 });
 
-test('each-for-reads reports loops of JavaScript whose body reads', async () => {
+test('each-for-reads reports JavaScript loops whose body reads from the store', async () => {
   const text = [
     'refs.map((ref) => reader.row(ref));',
     'refs.filter((ref) => context.apply(lambda, ref));',
@@ -52,12 +52,12 @@ test('each-for-reads reports loops of JavaScript whose body reads', async () => 
   expect(await reportsOf('each-for-reads', text)).toEqual([1, 2]);
 });
 
-test('no-hidden-clock reports dates of now', async () => {
+test('no-hidden-clock reports dates made from the current time', async () => {
   const text = ['new Date();', 'Date();', 'new Date(ts);'].join('\n');
   expect(await reportsOf('no-hidden-clock', text)).toEqual([1, 2]);
 });
 
-test('no-errors-at-load reports errors that are made outside of functions', async () => {
+test('no-errors-at-load reports errors that are created outside of functions', async () => {
   const text = [
     "const gone = new Refusal('not_found', 'It is gone.');",
     "class A { static readonly reason = new TypeError('no'); }",

@@ -35,7 +35,7 @@ function declarations() {
   return all.join('\n');
 }
 
-test('the public surface is what it was', async () => {
+test('the public surface equals its snapshot', async () => {
   await expect(declarations()).toMatchFileSnapshot('./types/public-surface.txt');
 });
 
@@ -49,7 +49,7 @@ test('each builder has a type', () => {
   expect(typed.map(({ name }) => name).sort()).toEqual(Object.keys(q).sort());
 });
 
-test('no exported name is that of a type of the DOM', () => {
+test('no exported name is the name of a DOM type', () => {
   const dom = program
     .getSourceFiles()
     .filter(({ fileName }) => /\/lib\.dom(\.\w+)?\.d\.ts$/.test(fileName));

@@ -32,19 +32,19 @@ function stageOf(code, report, more = {}) {
 /** @param {Stage} stage */
 const settled = async (stage) => settle(await runStage(stage));
 
-test('settle() counts what the report says', async () => {
+test('settle() counts the tests in the report', async () => {
   expect(await settled(stageOf(0, passed))).toEqual({ tally: passed.tally, unsteady: [] });
   expect(await settled(stageOf(1, oneFailed))).toEqual({ tally: oneFailed.tally, unsteady: [] });
 });
 
-test('settle() counts a failure for a program that failed without a failed test, or ran none', async () => {
+test('settle() counts a failure if a program fails without a failed test, or runs no test', async () => {
   expect((await settled(stageOf(1, passed))).tally.failed).toBe(1);
   const none = { ...passed, tally: { passed: 0, failed: 0, skipped: 4 } };
   expect((await settled(stageOf(0, none))).tally.failed).toBe(1);
   expect((await settled(stageOf(0, none, { mayBeSkipped: true }))).tally.failed).toBe(0);
 });
 
-test('settle() runs failed files again, and names what passed only then', async () => {
+test('settle() runs failed files again, and lists those that pass only then', async () => {
   /** @param {number} code */
   const again = (code) => (/** @type {readonly string[]} */ files) =>
     stageOf(code, passed, { name: `again ${files.join(' and ')}` });
@@ -66,7 +66,7 @@ test('settle() runs nothing again when more than four files failed', async () =>
   expect((await settled(stageOf(1, five, { again }))).tally).toEqual(five.tally);
 });
 
-test('totalOf() adds tallies, and counts a failure when no test ran', () => {
+test('totalOf() adds the counts, and counts a failure when no test ran', () => {
   expect(totalOf([passed.tally, oneFailed.tally])).toEqual({ passed: 5, failed: 1, skipped: 2 });
   expect(totalOf([])).toEqual({ passed: 0, failed: 1, skipped: 0 });
 });

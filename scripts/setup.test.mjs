@@ -36,7 +36,7 @@ function linkedCheckout(version) {
   return { checkout, packages };
 }
 
-test('ensurePackages() installs nothing through a link to the packages of another checkout', () => {
+test('ensurePackages() does not install through a link to the packages of another checkout', () => {
   const { checkout, packages } = linkedCheckout('1.0.0');
   expect(() => ensurePackages(checkout)).toThrow(
     /^node_modules is a symbolic link to .*npm ci in the/,
@@ -44,11 +44,11 @@ test('ensurePackages() installs nothing through a link to the packages of anothe
   expect(readdirSync(packages).sort()).toEqual(['.package-lock.json', 'dexie']);
 });
 
-test('ensurePackages() takes linked packages that are those of package-lock.json', () => {
+test('ensurePackages() accepts linked packages that match package-lock.json', () => {
   expect(() => ensurePackages(linkedCheckout('2.0.0').checkout)).not.toThrow();
 });
 
-test('`npm run build` without packages says what is missing', () => {
+test('`npm run build` with outdated linked packages fails, and says what to run', () => {
   const { checkout } = linkedCheckout('1.0.0');
   cpSync(join(root, 'scripts'), join(checkout, 'scripts'), { recursive: true });
   const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs'], {
@@ -60,11 +60,14 @@ test('`npm run build` without packages says what is missing', () => {
   expect(readdirSync(checkout)).not.toContain('dist');
 });
 
-test.each(['start', 'test', 'site'])('npm run %s names the options that it knows', (name) => {
-  const script = join(root, 'scripts', `${name}.mjs`);
-  const { status, stderr } = spawnSync(process.execPath, [script, '--prot', '5'], {
-    encoding: 'utf8',
-  });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^\[burrow\] Unknown option '--prot'\. Known options: --\w.*\.\n$/);
-});
+test.each(['start', 'test', 'site'])(
+  'npm run %s lists its options when it gets an unknown one',
+  (name) => {
+    const script = join(root, 'scripts', `${name}.mjs`);
+    const { status, stderr } = spawnSync(process.execPath, [script, '--prot', '5'], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^\[burrow\] Unknown option '--prot'\. Known options: --\w.*\.\n$/);
+  },
+);

@@ -102,7 +102,7 @@ const fileOf = (before, code) =>
     .map((name) => `in-process/examples/${name}`)
     .find((file) => readFileSync(join(root, file), 'utf8') === code);
 
-test('code in documents is run', () => {
+test('code in documents is executed by a test, or equals the file of an example', () => {
   for (const [name, tests] of Object.entries(RUN_BY))
     for (const file of tests)
       expect(existsSync(join(root, file)), `${file}, which runs ${name}`).toBe(true);
@@ -125,7 +125,7 @@ test('code in documents is run', () => {
   expect(notRun).toEqual(NOT_RUN);
 });
 
-test('code that takes what may be undefined does not', () => {
+test('code that uses a value that may be undefined does not compile', () => {
   const code = `const { value } = await (await db.sync({ url: hub, sets: [] })).client.submit(q.Now());
     value.toString();
     export {};`;

@@ -21,7 +21,7 @@ async function trimmed(name) {
   return import(/* @vite-ignore */ pathToFileURL(file).href);
 }
 
-test('bcryptjs without its tables hashes as it does with them', async () => {
+test('bcryptjs without its tables computes the same hashes', async () => {
   const small = /** @type {typeof import('bcryptjs')} */ (await trimmed('bcryptjs'));
   for (const password of ['', 'correct horse', 'pässwörd', 'x'.repeat(72)]) {
     const salt = small.genSaltSync(4);
@@ -30,7 +30,7 @@ test('bcryptjs without its tables hashes as it does with them', async () => {
   }
 });
 
-test('eventsource-parser finds the same events in whatever comes, however it is cut', async () => {
+test('the trimmed eventsource-parser finds the same events as the original, in any chunks', async () => {
   const small = /** @type {typeof import('eventsource-parser')} */ (
     await trimmed('eventsource-parser')
   );
@@ -74,7 +74,7 @@ test('eventsource-parser finds the same events in whatever comes, however it is 
   );
 });
 
-test('a bundle of the worker holds of Dexie what opens a database, and no more', async () => {
+test('the bundle of the worker contains only the part of Dexie that opens a database', async () => {
   const { code, modules } = await bundle(entries.worker, { format: 'es', minify: false });
   expect(code).toContain('onupgradeneeded');
   for (const part of [
@@ -88,7 +88,7 @@ test('a bundle of the worker holds of Dexie what opens a database, and no more',
   expect(modules.filter((id) => id.includes('dexie'))).toHaveLength(1);
 });
 
-test('whoever else imports them gets them whole', () => {
+test('trimPackages() does not trim a package for other importers', () => {
   const importer = join(import.meta.dirname, '../bench/page/dexie.ts');
   expect(trimPackages().resolveId('dexie', importer)).toBeUndefined();
 });

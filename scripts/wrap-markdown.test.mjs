@@ -12,7 +12,7 @@ test('wrapMarkdown() wraps prose and list items at 100 characters', () => {
   expect(more).toMatch(/^ {2}word/);
 });
 
-test('wrapMarkdown() leaves tables, code, headings and short lines alone', () => {
+test('wrapMarkdown() leaves tables, code, headings and short lines unchanged', () => {
   const text = [
     `| ${words} |`,
     `    ${words}`,
@@ -27,12 +27,12 @@ test('wrapMarkdown() leaves tables, code, headings and short lines alone', () =>
   expect(longLines(text)).toEqual([]);
 });
 
-test('wrapMarkdown() breaks neither code spans nor before what would begin a list', () => {
+test('wrapMarkdown() breaks no line inside a code span, nor before text that would begin a list', () => {
   const start = 'a'.repeat(95);
   expect(wrapMarkdown(`${start} \`b c\` d`)).toBe(`${start}\n\`b c\` d`);
   expect(wrapMarkdown(`${start} 12 - 1. b`)).toBe(`${start} 12 - 1.\nb`);
 });
 
-test('longLines() gives the numbers of lines that are too wide', () => {
+test('longLines() returns the numbers of lines that are too wide', () => {
   expect(longLines(`# Title\n\n${words}\nshort\n`)).toEqual([3]);
 });

@@ -22,7 +22,7 @@ async function refusalOf(db: Database, body: string): Promise<readonly [number, 
   return [answer.status, errors[0]?.code ?? 'none'];
 }
 
-test('a worker answers after queries that grow', async () => {
+test('a worker still answers after queries that grow without bound', async () => {
   const workers: Worker[] = [];
   const db = await openDatabase('bombs', {
     durability: 'relaxed',
@@ -46,7 +46,7 @@ test('a worker answers after queries that grow', async () => {
   await db.destroy();
 });
 
-test('a worker answers after texts that nest a million levels', async () => {
+test('a worker still answers after texts that nest a million levels', async () => {
   const db = await openDatabase('deep', { durability: 'relaxed' });
   for (const open of ['[', '{"object":', '{"not":']) {
     const body = open.repeat(1_000_000).slice(0, 8_000_000);
@@ -56,7 +56,7 @@ test('a worker answers after texts that nest a million levels', async () => {
   await db.destroy();
 });
 
-test('a worker answers after it was asked for more documents than one query may read', async () => {
+test('a worker still answers after a query that asks for more documents than it may read', async () => {
   const db = await openDatabase('large', { durability: 'relaxed' });
   const client = db.client();
   await client.query(q.CreateCollection({ name: 'big' }));

@@ -86,7 +86,7 @@ async function exportedLog(host: MemoryHost): Promise<Uint8Array> {
   throw new Error('The export has no file.');
 }
 
-test('no canary is found in rows, logs, exports, answers or reports', async () => {
+test('no secret is found in rows, logs, exports, answers or reports', async () => {
   vi.stubGlobal('navigator', { userAgent: 'a browser' });
   const store = createMemoryStore();
   const host = await openMemoryHost({ store });
@@ -108,7 +108,7 @@ test('no canary is found in rows, logs, exports, answers or reports', async () =
   expect(cage.unvisited('memory')).toEqual([]);
 });
 
-test('Cage.look() finds a canary in every form, and says where', () => {
+test('Cage.look() finds a secret in every encoding, and says where', () => {
   const text = new Cage().text('password');
   const inside = `{"a":"${text}"}`;
   const forms: readonly (string | Uint8Array)[] = [

@@ -42,7 +42,7 @@ function loadDriver(): Driver {
   return (globalThis as unknown as { readonly faunadb: Driver }).faunadb;
 }
 
-test('the original driver works unchanged over db.fetch', async () => {
+test('the original Fauna driver works unchanged over db.fetch', async () => {
   const db = await openDatabase(`driver-${Date.now()}`, { durability: 'relaxed' });
   const { Client, query: q } = loadDriver();
   const client = new Client({ secret: db.rootSecret, fetch: db.fetch });

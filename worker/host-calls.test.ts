@@ -3,7 +3,7 @@ import { Refusal } from '../src/errors.ts';
 import type { WorkerMessage } from '../src/host/api.ts';
 import { verify, type Opened } from './host-calls.ts';
 
-test('verify() names what is damaged in the store, which queries cannot read, and damaged files', async () => {
+test('verify() reports damaged parts of the store and damaged files, even if queries cannot read the store', async () => {
   const damaged = ['block 5 is damaged'];
   const sent: WorkerMessage[] = [];
   const database = {

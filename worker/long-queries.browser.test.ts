@@ -22,7 +22,7 @@ const long = (times = TIMES): Expr<number> =>
 
 const count = (db: Database): Promise<number> => db.client().query(q.Count(q.Documents(notes)));
 
-test('a query that takes long is answered, and short ones are not kept waiting for it', async () => {
+test('a long query is answered, and short queries do not wait for it', async () => {
   const db = await open();
   const order: string[] = [];
   const answer = db
@@ -38,7 +38,7 @@ test('a query that takes long is answered, and short ones are not kept waiting f
   await db.destroy();
 });
 
-test('a caller with many queries of some milliseconds holds up no other', async () => {
+test('a caller with many queries of some milliseconds does not delay other callers', async () => {
   const db = await open();
   const { secret } = await db.client().query(q.CreateKey({ role: 'admin' }));
   const flooding = db.client({ secret });
@@ -58,7 +58,7 @@ test('a caller with many queries of some milliseconds holds up no other', async 
 });
 
 test.each(['rows', 'packed'] as const)(
-  'a write that takes long is committed once, and seen by what comes after it, here and in another tab: %s',
+  'a long write is committed once, and later queries see it, in this tab and in another one: %s',
   async (store) => {
     const db = await open({ store });
     const other = await openDatabase(db.name, { durability: 'relaxed', store });
@@ -80,7 +80,7 @@ test.each(['rows', 'packed'] as const)(
   },
 );
 
-test('a live query that takes long follows commits', async () => {
+test('a long live query follows commits', async () => {
   const db = await open();
   const received: unknown[] = [];
   db.client().subscribe([long(), q.Count(q.Documents(notes))], { next: (n) => received.push(n) });
@@ -90,7 +90,7 @@ test('a live query that takes long follows commits', async () => {
   await db.destroy();
 });
 
-test('a query that takes long is stopped by its signal, wherever it is', async () => {
+test('a long query is stopped by its signal, whether it runs or waits', async () => {
   const db = await open();
   const [running, waiting] = [new AbortController(), new AbortController()];
   const first = db.client().query(long(), { signal: running.signal });
@@ -116,7 +116,7 @@ test('a query that takes long is stopped by its signal, wherever it is', async (
   await db.destroy();
 });
 
-test('a query that takes long ends with the session, and with the database', async () => {
+test('a long query ends with the session, and with the database', async () => {
   const db = await open();
   const { secret } = await db.client().query(q.CreateKey({ role: 'admin' }));
   const query = db.client().query(long());
@@ -133,7 +133,7 @@ test('a query that takes long ends with the session, and with the database', asy
   expect([TIMES, 'database_closed', 'storage_unavailable']).toContain(await closed);
 });
 
-test('queries that take long hold up no destroy()', async () => {
+test('long queries do not delay destroy()', async () => {
   const db = await open();
   const answers = Array.from({ length: 60 }, () =>
     db

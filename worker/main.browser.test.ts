@@ -40,7 +40,7 @@ async function signUp(db: Database): Promise<void> {
 }
 
 test.each(STORES)(
-  'openDatabase() finds its worker, and what was written is there after a reload: %s',
+  'openDatabase() starts its worker without options, and the data is there after reopening: %s',
   async (store) => {
     const name = freshName();
     const db = await openDatabase(name, { store });
@@ -66,7 +66,7 @@ test.each(STORES)(
   },
 );
 
-test('a user signs up, logs in, reads as himself, and logs out', async () => {
+test('a user signs up, logs in, queries with his token, and logs out', async () => {
   const db = await open();
   await signUp(db);
   const admin = db.client();
@@ -85,7 +85,7 @@ test('a user signs up, logs in, reads as himself, and logs out', async () => {
   await db.destroy();
 });
 
-test('tabs that ask nothing while they are locked hear of the unlock in another one', async () => {
+test('tabs that send no query while they are locked are notified when another tab unlocks the database', async () => {
   const name = freshName();
   const tabs = [await openDatabase(name), await openDatabase(name)] as const;
   const [one, other] = tabs;
@@ -106,7 +106,7 @@ test('tabs that ask nothing while they are locked hear of the unlock in another 
   await other.destroy();
 });
 
-test('the worker is started again by itself, to hash passwords beside the queries', async () => {
+test('passwords are hashed in a second worker, which runs the same script, while queries continue', async () => {
   const helper = new Worker(new URL('./testing/memory-main.ts', import.meta.url), {
     type: 'module',
     name: 'burrow-hashing',
@@ -132,7 +132,7 @@ test('the worker is started again by itself, to hash passwords beside the querie
   await db.close();
 });
 
-test('pages of documents go forth and back', async () => {
+test('paginate() goes forward and back through pages of documents', async () => {
   const db = await open();
   const admin = db.client();
   await admin.query(q.CreateCollection({ name: 'notes' }));
@@ -155,7 +155,7 @@ test('pages of documents go forth and back', async () => {
   await db.destroy();
 });
 
-test('queryWithMetrics() counts, and failures carry all of the error', async () => {
+test('queryWithMetrics() returns the metrics, and an error has its code, status and position', async () => {
   const db = await open({ worker: memoryWorker });
   const admin = db.client();
   await admin.query(q.CreateCollection({ name: 'notes' }));
@@ -220,7 +220,7 @@ test.each(STORES)('live queries follow the writes of every tab: %s', async (stor
 });
 
 test.each(STORES)(
-  'tabs see each other’s writes at once, and a destroyed database closes in all: %s',
+  'tabs see each other’s writes at once, and destroy() closes the database in all tabs: %s',
   async (store) => {
     const name = freshName();
     const [one, two] = await Promise.all([
@@ -249,7 +249,7 @@ test.each(STORES)(
   },
 );
 
-test('db.fetch serves the HTTP API, streams among it', async () => {
+test('db.fetch serves the HTTP API, including streams', async () => {
   const db = await open({ worker: memoryWorker });
   expect(await (await db.fetch('http://local/ping')).text()).toContain('is OK');
   const headers = { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': 4 };
@@ -277,7 +277,7 @@ test('db.fetch serves the HTTP API, streams among it', async () => {
   await db.close();
 });
 
-test('db.logs exports the log of queries as a gzip file', async () => {
+test('db.logs exports the query log as a gzip file', async () => {
   const db = await open({ worker: memoryWorker, log: { enabled: true } });
   const before = new Date(Date.now() - 1000);
   await db.client().query(q.Add(20, 22), { tags: { view: 'test' } });
@@ -302,7 +302,7 @@ test('db.logs exports the log of queries as a gzip file', async () => {
   await expect(fetch(renewed.presigned_url ?? '')).rejects.toBeInstanceOf(TypeError);
 });
 
-test('indexes of many documents are built in the background, with progress', async () => {
+test('indexes of many documents are built in the background, with progress events', async () => {
   const db = await open({ worker: memoryWorker });
   const admin = db.client();
   await admin.query(q.CreateCollection({ name: 'notes' }));
@@ -328,7 +328,7 @@ test('indexes of many documents are built in the background, with progress', asy
   await db.close();
 });
 
-test('a write that was aborted is stored if it was answered, and only then', async () => {
+test('an aborted write is stored if and only if it was answered', async () => {
   const db = await open();
   const client = db.client();
   await client.query(q.CreateCollection({ name: 'notes' }));

@@ -156,27 +156,30 @@ async function logsOf(db: Database): Promise<{ exports: number; queries: boolean
   return { exports: results.length, queries: results.every(({ state }) => state === 'Complete') };
 }
 
-test.runIf(import.meta.env['VITE_KEEP_ROWS'] !== undefined)('a database is kept', async () => {
-  const name = freshName();
-  const db = await openDatabase(name, { store: 'rows', hashCost: 10, log: { enabled: true } });
-  const secrets = await fill(db);
-  const { request_id } = await db.logs.request({
-    time_start: new Date(Date.now() - 600_000),
-    time_end: new Date(Date.now() + 1000),
-  });
-  const state = async (): Promise<string> => (await db.logs.status(request_id)).state;
-  await expect.poll(state).toBe('Complete');
-  const answers = await answersOf(db, secrets);
-  await db.close();
-  const kept: Kept = { database: await keepDatabase(name), secrets, answers };
-  await commands.writeFile(
-    `worker/testing/${String(import.meta.env['VITE_KEEP_ROWS'])}`,
-    keptText(kept),
-  );
-});
+test.runIf(import.meta.env['VITE_KEEP_ROWS'] !== undefined)(
+  'a database of this build is saved as a file for the tests',
+  async () => {
+    const name = freshName();
+    const db = await openDatabase(name, { store: 'rows', hashCost: 10, log: { enabled: true } });
+    const secrets = await fill(db);
+    const { request_id } = await db.logs.request({
+      time_start: new Date(Date.now() - 600_000),
+      time_end: new Date(Date.now() + 1000),
+    });
+    const state = async (): Promise<string> => (await db.logs.status(request_id)).state;
+    await expect.poll(state).toBe('Complete');
+    const answers = await answersOf(db, secrets);
+    await db.close();
+    const kept: Kept = { database: await keepDatabase(name), secrets, answers };
+    await commands.writeFile(
+      `worker/testing/${String(import.meta.env['VITE_KEEP_ROWS'])}`,
+      keptText(kept),
+    );
+  },
+);
 
 test.each(['packed', 'rows'] as const)(
-  'a database of the last release in rows has everything it had, opened with the store: %s',
+  'a database of an earlier release, stored as rows, has all its data when opened with the store: %s',
   async (store) => {
     const { database, secrets, answers } = keptOf(format1) as Kept;
     const name = freshName();
@@ -229,7 +232,7 @@ function heldByTheKilled(reason: unknown): undefined {
   if (!(reason instanceof BurrowError && reason.code === 'storage_blocked')) throw reason;
 }
 
-test('a worker that is killed at any slice of a move leaves a database that is whole', async () => {
+test('a worker that is killed at any step of a move leaves a complete database', async () => {
   let name = freshName();
   await fillMany(name);
   let kills = 0;

@@ -27,7 +27,7 @@ const run = (code: string, names: Readonly<Record<string, unknown>>): Promise<un
 const [start = '', login = ''] = blocks;
 const shared = blocks.find((block) => block.includes('signOut')) ?? '';
 
-test('what the README shows works when pasted into one file', async () => {
+test('the code in the README works when pasted into one file', async () => {
   const received: unknown[][] = [];
   const console = { log: (...said: unknown[]) => received.push(said) };
   const names = { ...imported, console };
@@ -42,7 +42,7 @@ test('what the README shows works when pasted into one file', async () => {
   expect(received.at(-1)?.[0]).toMatch(/^[\w-]{43}$/);
 });
 
-test('what the README shows works in two tabs that start at once', async () => {
+test('the code in the README works in two tabs that start at once', async () => {
   const names = { ...imported, console: { log: () => undefined } };
   const tab = () => run(`${start}\n${login}\nreturn db`, names) as Promise<burrow.Database>;
   const [one, two] = await Promise.all([tab(), tab()]);

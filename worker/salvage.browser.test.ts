@@ -107,7 +107,7 @@ async function notesOf(db: Database): Promise<readonly number[]> {
   return numbers;
 }
 
-test('of a database with a damaged block all other documents come out, and the block is named', async () => {
+test('salvageDatabase() recovers all documents outside a damaged block, and names the block', async () => {
   const [name, into] = [named(), named()];
   await filled(name);
   const count = await damage(name, 'blocks', (all) =>
@@ -130,7 +130,7 @@ test('of a database with a damaged block all other documents come out, and the b
   await rescued.close();
 });
 
-test('documents whose collection has lost its name come out under its number', async () => {
+test('salvageDatabase() recovers the documents of a collection that has lost its name, under its number', async () => {
   const [name, into] = [named(), named()];
   await filled(name);
   // The definition is in a block, in the log or in both, depending on when the memtable was flushed.
@@ -146,7 +146,7 @@ test('documents whose collection has lost its name come out under its number', a
   await rescued.close();
 });
 
-test('one that does not open for a damaged log comes out from its blocks', async () => {
+test('salvageDatabase() recovers a database from its blocks when a damaged log prevents opening', async () => {
   const [name, into] = [named(), named()];
   await filled(name);
   await damage(name, 'commits', (all) => all);
@@ -159,7 +159,7 @@ test('one that does not open for a damaged log comes out from its blocks', async
   await rescued.close();
 });
 
-test('an undamaged one comes out whole, with its history and its passwords', async () => {
+test('salvageDatabase() recovers an undamaged database completely, with its history and passwords', async () => {
   const [name, into] = [named(), named()];
   const db = await openDatabase(name, { durability: 'relaxed' });
   const client = db.client();
@@ -178,7 +178,7 @@ test('an undamaged one comes out whole, with its history and its passwords', asy
   await rescued.close();
 });
 
-test('it takes a name that is stored, and one that is not', async () => {
+test('salvageDatabase() refuses a source that does not exist, and a target that exists', async () => {
   const [name, into] = [named(), named()];
   const db = await openDatabase(into);
   await db.client().query(q.CreateCollection({ name: 'kept' }));

@@ -22,7 +22,7 @@ afterEach(async () => {
   database = undefined;
 });
 
-test('plain fetch of a path of the origin is answered by the page that has the database open', async () => {
+test('fetch() of a path of the origin is answered by the page that has the database open', async () => {
   await register('prefix=/burrow/&database=served');
   database = await openDatabase('served', {
     worker: memoryWorker,
@@ -66,7 +66,7 @@ test('plain fetch of a path of the origin is answered by the page that has the d
   expect(text).not.toContain(database.rootSecret);
 });
 
-test('a request is executed once, also where a page has the database open twice', async () => {
+test('a request is executed once, even if a page has the database open twice', async () => {
   await register('database=twice');
   const worker = () => new Worker(new URL('./main.ts', import.meta.url), { type: 'module' });
   const other = await openDatabase('twice', { worker });
@@ -86,7 +86,7 @@ test('a request is executed once, also where a page has the database open twice'
   await database.destroy();
 });
 
-test('a stream comes through the service worker', async () => {
+test('a stream passes through the service worker', async () => {
   await register('database=streamed');
   database = await openDatabase('streamed', { worker: memoryWorker });
   const admin = database.client();
@@ -101,7 +101,7 @@ test('a stream comes through the service worker', async () => {
   await reader?.cancel();
 });
 
-test('without an open page there is an answer all the same', async () => {
+test('the service worker answers 503 when no page has the database open', async () => {
   await register('database=nobody-has-it');
   const answer = await fetch('/burrow/', { method: 'POST', body: '1' });
   expect(answer.status).toBe(503);

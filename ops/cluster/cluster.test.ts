@@ -31,7 +31,7 @@ const PUSH_MS = 20;
 const why = obstacle();
 if (why !== undefined) console.log(`[skipped] ops/cluster: ${why}`);
 
-test('each place of a template is filled', () => {
+test('every placeholder in the templates is filled', () => {
   const cluster = new Cluster('/nowhere');
   const names = ['SUPERUSER', 'REPLICATION', 'REWIND', 'BURROW'].map((name) => `${name}_PASSWORD`);
   const secrets = Object.fromEntries([...names, 'ROOT_SECRET'].map((name) => [name, 'x']));
@@ -124,7 +124,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     return Math.round(Math.max(...gaps));
   }
 
-  test(`a primary is lost ${FAILOVERS} times, in three ways: nothing acknowledged is lost or doubled, writers go on (seed ${SEED})`, async () => {
+  test(`when a primary is lost ${FAILOVERS} times, in three ways, no acknowledged write is lost or duplicated, and writers go on (seed ${SEED})`, async () => {
     const gaps: Record<string, number[]> = {};
     for (let i = 0; i < FAILOVERS; i++) {
       const way = (['PostgreSQL killed', 'machine crashed', 'machine cut off'] as const)[i % 3];
@@ -157,7 +157,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     expect(seen.lists).toBeGreaterThan(FAILOVERS * 20);
   });
 
-  test('a standby is cut off with its etcd: writers go on with the other one, and it follows again', async () => {
+  test('when a standby is cut off with its etcd, writers go on with the other one, and it follows again later', async () => {
     const gapMs = await underLoad(async () => {
       const primary = await cluster.primary();
       const standby = cluster.machines.find((each) => each !== primary);
@@ -175,7 +175,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     console.log(`[figures] standby cut off: ${JSON.stringify({ longestGapMs: gapMs })}`);
   });
 
-  test(`hubs are killed amid pushes of ${DEVICES} devices: each write is confirmed, and there once`, async () => {
+  test(`when hubs are killed during pushes of ${DEVICES} devices, each write is confirmed, and stored once`, async () => {
     const things = q.Collection('things');
     await asked(admin, { create_collection: { object: { name: 'things' } } });
     const devices = await Promise.all(
@@ -222,7 +222,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     console.log(`[figures] hubs killed amid pushes: ${JSON.stringify({ writes: names.length })}`);
   });
 
-  test('a standby is dumped', async () => {
+  test('a standby can be dumped', async () => {
     const primary = await cluster.primary();
     const standby = cluster.machines.find((each) => each !== primary);
     const password = cluster.secrets()['BURROW_PASSWORD'];
@@ -237,7 +237,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     await opened.close();
   });
 
-  test('standbys that fall behind hold nobody up, and no hub shows less than was acknowledged', async () => {
+  test('standbys that fall behind do not delay writes, and every hub shows all acknowledged writes', async () => {
     const primary = await cluster.primary();
     const standbys = cluster.machines.filter((each) => each !== primary);
     const password = cluster.secrets()['BURROW_PASSWORD'];
@@ -277,7 +277,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
       await until(async () => (await shown(standby)) > (before[i] ?? 0), 'a standby follows again');
   });
 
-  test('hubs are restarted one after the other under load, and no request fails', async () => {
+  test('no request fails while hubs are restarted one after the other under load', async () => {
     const gapMs = await underLoad(async () => {
       await pause(BETWEEN_MS);
       await cluster.upgrade();

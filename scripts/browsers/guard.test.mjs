@@ -52,7 +52,7 @@ async function started(wish) {
 }
 
 describe.skipIf(process.platform === 'win32')('the guard of a browser', () => {
-  test('tells the process, and its end when none of its group lives', async () => {
+  test('reports the process, and its end when no process of its group is left', async () => {
     const { reports, ended } = await started(order('sleep 1000 & wait'));
     const [leader] = groups;
     if (leader === undefined) throw new Error('It told no process.');
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('the guard of a browser', () => {
     expect(await groupEnds(leader, 0)).toBe(true);
   });
 
-  test('writes files of a start, keeps what the browser says, and removes only a temporary folder', async () => {
+  test('writes the files for the start, logs the output of the browser, and removes only a temporary folder', async () => {
     const said = 'cat given; echo "$WORD"';
     const more = { files: { given: 'a file\n' }, env: { WORD: 'a word' } };
     const kept = order(said, { ...more, isTemporary: false });
@@ -77,13 +77,13 @@ describe.skipIf(process.platform === 'win32')('the guard of a browser', () => {
     expect(existsSync(removed.profileDir)).toBe(false);
   });
 
-  test('says why a program could not be started', async () => {
+  test('reports why a program could not be started', async () => {
     const { reports, ended } = await started(order('', { program: '/nowhere/browser' }));
     await ended;
     expect(reports).toEqual([{ failed: 'spawn /nowhere/browser ENOENT' }]);
   });
 
-  test('ends the group when the script that started it was killed', async () => {
+  test('ends the process group when the script that started the guard is killed', async () => {
     const wish = order('sleep 1000 & wait');
     const script = `
       const guard = require('node:child_process').fork(${JSON.stringify(guardFile)}, { detached: true });
