@@ -92,7 +92,7 @@ test('a live query emits its first answer, and later ones only if they differ', 
   expect(setup.asked).toEqual(['a', 'a', 'a']);
 });
 
-test('minSnapshot is the latest state shown or committed, and undefined for the first run or after an answer without head', async () => {
+test('minSnapshot is the latest state shown or committed; it is undefined at first and after an answer without head', async () => {
   const setup = new Setup();
   setup.head = 5;
   setup.live.add(1, 'secret', 'a');

@@ -134,7 +134,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     },
   );
 
-  test('write() finds its commit after a lost answer and a write of another tab; with rows, it is refused as uncertain', async () => {
+  test('write() with a lost answer finds its commit behind that of another tab; with rows, it is refused as uncertain', async () => {
     const name = freshName();
     const [store, other] = [await open(name), await open(name)];
     await increment(store);
@@ -150,7 +150,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
           lostAnswer.catch((each: unknown) => each),
           increment(other),
         ]);
-        // The record is in the log, whoever has written since. With rows, only the last writer of the marked row is known.
+        // The record stays in the log, even if another tab has written since. With rows, only the last writer of the marked row is known.
         const ofRows = { code: 'storage_unavailable' };
         expect([reason]).toMatchObject([kind === 'rows' ? ofRows : undefined]);
       },
@@ -229,7 +229,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 
   test('read() and write() reject with storage_blocked while another tab holds the database', async () => {
     const name = freshName();
-    // Longer beats than in the other tests, so that on a busy machine requests that nobody blocks are answered in time.
+    // A longer watchdog interval than in the other tests: on a busy machine, unblocked requests must be answered in time.
     const store = await open(name, { watchdog: new Watchdog(500) });
     const release = await holdStores(name, kind);
     await expect(state(store)).rejects.toMatchObject({ code: 'storage_blocked' });

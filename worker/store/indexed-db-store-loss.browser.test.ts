@@ -342,7 +342,7 @@ const raiseFormat = (name: string): Promise<void> =>
     }),
   );
 
-/** Changes object stores without the knowledge of those who have the database open. */
+/** Changes object stores, unnoticed by tabs that have the database open. */
 async function inStores(
   name: string,
   stores: readonly string[],

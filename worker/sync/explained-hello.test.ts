@@ -25,7 +25,7 @@ function failing(reason: Error, { explanation }: { explanation: string | undefin
   return { state, hello: () => hello(message) };
 }
 
-test('explainedHello() is refused with the explanation of the hub when the hub rejects the origin', async () => {
+test('explainedHello() returns a refusal with the explanation of the hub when the hub rejects the origin', async () => {
   const { hello } = failing(new TypeError('failed'), { explanation: TEXT });
   expect(await hello()).toEqual({ ok: false, refusal: { code: 'forbidden', description: TEXT } });
 });

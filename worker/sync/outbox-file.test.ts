@@ -151,7 +151,7 @@ test('OutboxFile.open() makes a file again that another tab deletes; readKept() 
   expect([...folder.files.keys()]).toEqual([]);
 });
 
-test('lastKept() returns the last write of the latest device id, although a killed tab kept higher numbers under a former id', async () => {
+test('lastKept() returns the last write of the latest device id, even if a former id has higher numbers', async () => {
   await openStorage();
   expect(await lastKept('notes')).toBeUndefined();
   const at = (seq: number, device: string, now: number): KeptWrite => {

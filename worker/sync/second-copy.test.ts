@@ -361,7 +361,7 @@ test('a write made while its tab had no file is in the next file of the tab', as
   expect(await found(folder)).toEqual([1, 2, 3]);
 });
 
-test('renumbered writes are not found under their former numbers, even if the file of another tab could not be deleted', async () => {
+test('renumbered writes are not found under their former numbers, even if an old file could not be deleted', async () => {
   const { folder, openTab, submit, settle, move } = await openCopy();
   const [one, killed] = [await openTab(), await openTab()];
   await submit(killed);
