@@ -97,7 +97,7 @@ const MEMORY_LOST =
   'The database in memory was lost because its thread ended; its data cannot be recovered. Start the hub again; with --data <folder> it keeps its data on disk.';
 
 const AHEAD =
-  'The last commit has a later time than the clock of this machine. New commits continue from that time: documents with a ttl do not expire before the clock has reached it, and documents and history that had expired by then are gone. If the clock is wrong, set it. If it was wrong then, see "The clock" in docs/hub.md.';
+  'The last commit has a later time than the clock of this machine. New commits continue from that time: documents with a ttl expire only when the clock has reached it, and what had expired by then is gone, history too. If the clock is wrong, set it. If it was wrong then, see "The clock" in docs/hub.md.';
 
 const UNANSWERED =
   'The database did not respond, so the hub stopped without it. Acknowledged writes are stored; records of the query log that were still in memory are lost.';

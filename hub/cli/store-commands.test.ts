@@ -55,7 +55,9 @@ test('a dump that must have a later write than is stored is refused', async () =
   const data = await makeData();
   const dump = (txn: string): Promise<readonly string[]> =>
     burrow('dump', join(folder, 'backup.gz'), '--data', data, '--last-seen', txn);
-  await expect(dump('1790000000000001')).rejects.toThrow('the one from 1790000000000001 is missing');
+  await expect(dump('1790000000000001')).rejects.toThrow(
+    'the one from 1790000000000001 is missing',
+  );
   expect((await dump('0')).at(-1)).toContain('Dumped');
 });
 

@@ -140,7 +140,7 @@ test('an operator is told which maintenance blocked queries, and for how long', 
   const say = (sentence: string) => void said.push(sentence);
   await new PgliteUpkeep({ database: slow, folder: undefined, hasRoom: () => true, say }).work();
   expect(said).toContainEqual(
-    expect.stringMatching(/ blocked all other queries for \d{4,} ms: VACUUM burrow_rows\.$/u),
+    expect.stringMatching(/ blocked all queries for \d{4,} ms: VACUUM burrow_rows\.$/u),
   );
 });
 

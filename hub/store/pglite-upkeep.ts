@@ -87,7 +87,7 @@ export class PgliteUpkeep {
       const tookMs = performance.now() - begunMs;
       if (tookMs > LONG_MS)
         this.options.say(
-          `Maintenance of the database blocked all other queries for ${Math.round(tookMs)} ms: ${wanted.text}.`,
+          `Maintenance blocked all queries for ${Math.round(tookMs)} ms: ${wanted.text}.`,
         );
     }
   }

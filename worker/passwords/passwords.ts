@@ -71,11 +71,11 @@ export class PasswordPool {
       );
       helper.worker.addEventListener('error', (event) => {
         event.preventDefault();
-        this.fallBackToInline(helper);
+        this.runInline(helper);
       });
       this.give(helper);
     } catch {
-      this.fallBackToInline(undefined);
+      this.runInline(undefined);
     }
   }
 
@@ -83,7 +83,7 @@ export class PasswordPool {
     clearTimeout(helper.timer);
     helper.busy = this.queue.shift();
     if (helper.busy) {
-      helper.timer = setTimeout(() => this.fallBackToInline(helper), JOB_MS);
+      helper.timer = setTimeout(() => this.runInline(helper), JOB_MS);
       helper.worker.postMessage(helper.busy.job);
     } else helper.timer = setTimeout(() => this.drop(helper), IDLE_MS);
   }
@@ -103,7 +103,7 @@ export class PasswordPool {
   }
 
   /** After a worker has failed, passwords are hashed in this worker. Waiting jobs are executed here too. */
-  private fallBackToInline(failed: Helper | undefined): void {
+  private runInline(failed: Helper | undefined): void {
     this.runsInline = true;
     if (failed) this.drop(failed);
     for (const { job, resolve, reject } of this.queue.splice(0)) runJob(job).then(resolve, reject);

@@ -165,7 +165,7 @@ export class SecondWorkerQueries implements LongQueries {
       post(evaluator, { type: 'open', options: this.options.evaluator() });
       return evaluator;
     } catch {
-      this.fallBackToInline();
+      this.runInline();
       return undefined;
     }
   }
@@ -223,7 +223,7 @@ export class SecondWorkerQueries implements LongQueries {
 
   private lose(evaluator: Evaluator): void {
     if (!evaluator.isOpen) {
-      this.fallBackToInline();
+      this.runInline();
       return;
     }
     this.drop(
@@ -233,7 +233,7 @@ export class SecondWorkerQueries implements LongQueries {
   }
 
   /** No second worker can be started, so all queries are executed here, however long they take. */
-  private fallBackToInline(): void {
+  private runInline(): void {
     this.runsInline = true;
     this.drop(closed());
     this.stopLooking();

@@ -22,7 +22,7 @@ export function refusalOf(reason: unknown): RefusalData {
 }
 
 const DENIED =
-  'The browser does not let this page store data. Allow cookies and site data for it, or open it outside of a frame of another site.';
+  'The browser does not let this page store data. Allow cookies and site data, or open it outside of a frame of another site.';
 
 /** The reply to a query that was sent with this secret. */
 export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => ({
