@@ -46,7 +46,7 @@ declare global {
 
 const writes = (page: Page) => page.evaluate(async () => (await sync.writes.list()).length);
 
-test('tabs that adopt are closed at any time, with and without network: each note is made once', async ({
+test('`adopt()` creates each note once, even if tabs are closed during it, with and without a network', async ({
   context,
   hub,
 }) => {

@@ -107,7 +107,7 @@ async function openWithoutNetwork(context: BrowserContext, hub: SyncHub): Promis
 }
 
 for (const worker of WORKERS)
-  test(`writes that were made offline go out after the last tab was closed: ${worker}`, async ({
+  test(`offline writes are sent after the last tab was closed: ${worker}`, async ({
     context,
     hub,
   }) => {
@@ -139,7 +139,7 @@ for (const worker of WORKERS)
     expect(await later.evaluate(() => db.verify())).toEqual([]);
   });
 
-test('what is new is fetched while the app is closed, and is there without network', async ({
+test('a periodic sync fetches new notes while the app is closed; they are shown without a network', async ({
   context,
   hub,
 }) => {
@@ -171,7 +171,7 @@ async function submitPhoto(page: Page, hub: SyncHub): Promise<void> {
   await expect.poll(() => fileStates(page)).toEqual(['unsent']);
 }
 
-test('a photo that the hub has not got goes out after the last tab was closed, when all writes have their verdicts', async ({
+test('an unsent photo is sent after the last tab was closed, even if no write is pending', async ({
   context,
   hub,
 }) => {
@@ -189,7 +189,7 @@ test('a photo that the hub has not got goes out after the last tab was closed, w
   expect(await fileStates(later)).toEqual(['sent']);
 });
 
-test('who leaves with an unsent photo is asked whether to stay', async ({ context, hub }) => {
+test('the browser asks before it leaves a page with an unsent photo', async ({ context, hub }) => {
   const page = await openNotes(context, hub, await hub.token('alice@example.org'));
   await page.evaluate(async () => {
     const { askBeforeLeaving } = await loadBackground();
@@ -206,7 +206,7 @@ test('who leaves with an unsent photo is asked whether to stay', async ({ contex
 const wouldAsk = (page: Page): Promise<boolean> =>
   page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
 
-test('who leaves with unsent writes is asked whether to stay, and nobody else', async ({
+test('the browser asks before it leaves a page with unsent writes, and does not ask otherwise', async ({
   context,
   hub,
 }) => {
@@ -250,7 +250,7 @@ test('who leaves with unsent writes is asked whether to stay, and nobody else', 
   expect(asked).toHaveLength(2);
 });
 
-test('a page without a service worker is told what to do', async ({ context, hub }) => {
+test('`syncInBackground()` without a service worker asks for one', async ({ context, hub }) => {
   const page = await openNotes(context, hub, await hub.token('alice@example.org'));
   const told = await page.evaluate(async () => {
     const { syncInBackground } = await loadBackground();

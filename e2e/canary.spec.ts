@@ -243,7 +243,7 @@ async function openCage(profile: BrowserProfile, cage: Cage): Promise<Page> {
 }
 
 for (const how of ['db', 'service worker'] as const) {
-  test(`no canary is found anywhere in the browser, with HTTP by ${how}`, async ({ profile }) => {
+  test(`no secret is found anywhere in the browser, with HTTP by ${how}`, async ({ profile }) => {
     const cage = new Cage();
     const page = await openCage(profile, cage);
     const root = await page.evaluate(() => db.rootSecret);

@@ -13,7 +13,7 @@ declare global {
   var looks: number;
 }
 
-test('watchStorage() warns before a write fails, and again after room was made and taken', async ({
+test('`watchStorage()` warns before a write fails, and warns again after space was freed and used up', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -99,7 +99,7 @@ test('watchStorage() warns before a write fails, and again after room was made a
   expect((await look()).length).toBeGreaterThan(0);
 });
 
-test('20,000 documents of JSON lines come into a page', async ({ profile }) => {
+test('`importDatabase()` imports 20,000 documents of JSON lines in a page', async ({ profile }) => {
   const page = await profile.openTab();
   const found = await page.evaluate(async () => {
     const { importDatabase } = await loadData();

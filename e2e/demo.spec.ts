@@ -74,7 +74,7 @@ async function signIn(
 
 const logins = (page: Page) => page.getByTestId('logins').getByRole('listitem');
 
-test('the whole data set comes in, also over a reload in the middle, and no city twice', async () => {
+test('the whole data set is imported, each city once, even if the page is reloaded during the import', async () => {
   test.setTimeout(IMPORT_MS);
   const page = await open();
   const bar = page.getByTestId('import-bar');
@@ -101,7 +101,7 @@ test('the whole data set comes in, also over a reload in the middle, and no city
 });
 
 for (const order of ['name', 'population'] as const) {
-  test(`pages by ${order} hold every city of a country once, forward and backward`, async () => {
+  test(`pages by ${order} contain each city of a country once, forward and backward`, async () => {
     const expected = idsInOrder(COUNTRY, order);
     const page = await open(`#/country/${COUNTRY}?order=${order}`);
     await settled(page);
@@ -127,7 +127,7 @@ for (const order of ['name', 'population'] as const) {
   });
 }
 
-test('a list opens at what is typed', async () => {
+test('typing the start of a name opens the list at that name', async () => {
   const page = await open('#/country/FR');
   await settled(page);
   await page.getByTestId('jump').fill('saint-m');
@@ -138,7 +138,7 @@ test('a list opens at what is typed', async () => {
   await page.close();
 });
 
-test('two accounts sign up, log in under names, and log out here and everywhere', async () => {
+test('two accounts sign up, log in with named logins, and log out of one login or of all', async () => {
   const page = await open('#/account');
   await signIn(page, 'log-in', { email: 'nobody@example.org', loginName: 'x' });
   await expect(page.getByTestId('sign-in-problem')).toContainText('do not match');
@@ -172,7 +172,7 @@ test('two accounts sign up, log in under names, and log out here and everywhere'
   await page.close();
 });
 
-test('a change shows in the history with its editor, and at once in another tab', async () => {
+test('a change is shown in the history with its editor, and at once in another tab', async () => {
   const [watcher, other] = [await open('#/country/FR?order=population'), await open('#/account')];
   await settled(watcher);
   await signIn(other, 'log-in', { email: 'ada@example.org', loginName: 'desk' });
@@ -208,7 +208,7 @@ test('a visitor reads a city and is asked to log in before changing it', async (
   await page.close();
 });
 
-test('the query panel answers, and leads to what is wrong', async () => {
+test('the query panel shows results, and an error leads to the faulty place in the query', async () => {
   const page = await open('#/query');
   const query = page.getByTestId('query');
   await query.fill('Map([1, 2], x => Add(x, 1))');
@@ -231,7 +231,7 @@ test('the query panel answers, and leads to what is wrong', async () => {
   await page.close();
 });
 
-test('the query panel explains the call at the caret, and puts its example in', async () => {
+test('the query panel explains the call at the caret and inserts its example', async () => {
   const page = await open('#/query');
   const query = page.getByTestId('query');
   await query.fill('Map([1, 2], Concat(');
@@ -278,7 +278,7 @@ test('the query log is downloaded as gzip, and earlier files are listed', async 
   await page.close();
 });
 
-test('without network the app starts, reads, logs in and writes', async () => {
+test('without a network the app starts, reads, logs in and writes', async () => {
   const page = await open();
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;

@@ -3,7 +3,7 @@ import { expect } from '@playwright/test';
 import { test } from './support/app-test.ts';
 import type { DriverResult, DriverStream } from './support/driver.ts';
 
-test('the original driver gets values, clock, metrics, pages and headers over db.fetch', async ({
+test('the original driver gets values, transaction times, metrics, pages and headers over db.fetch', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -111,7 +111,7 @@ test('the original driver gets values, clock, metrics, pages and headers over db
   expect(result.bySecret).toBe(2);
 });
 
-test('the original driver maps failures over db.fetch to its classes, and timeouts and closing to its own', async ({
+test('the original driver reports failures over db.fetch by its error classes, and its own timeouts and closing', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -181,7 +181,7 @@ test('the original driver maps failures over db.fetch to its classes, and timeou
   });
 });
 
-test('the original driver follows documents and sets over db.fetch, until it closes its streams', async ({
+test('the original driver streams documents and sets over db.fetch until it closes the streams', async ({
   profile,
 }) => {
   const page = await profile.openTab();

@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test';
 import { test } from './support/app-test.ts';
 
-test('the original driver, bundled into an app as it is, logs in, pages, counts and maps errors over db.fetch', async ({
+test('the original driver, bundled unchanged into an app, logs in, pages, counts and maps errors over db.fetch', async ({
   profile,
 }) => {
   const page = await profile.openTab();

@@ -73,7 +73,7 @@ function breaking(): (passed: Passed) => Fault {
   };
 }
 
-test('a photo of 8 MB that was taken offline arrives whole, once, over a line that breaks', async ({
+test('an 8 MB photo taken offline arrives complete, over a connection that breaks, and no chunk is sent twice', async ({
   profile,
   hub,
   other,
@@ -139,7 +139,7 @@ const getPhotoHere = (page: Page): Promise<string> =>
     return [...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))].join(' ');
   });
 
-test('a photo taken in one tab is sent by another, and both are told', async ({ profile, hub }) => {
+test('a photo taken in one tab is sent by another; both see progress', async ({ profile, hub }) => {
   const secret = await hub.token(ALICE);
   const leading = await profile.openTab();
   await open(leading, { url: hub.url, secret });
@@ -160,7 +160,7 @@ test('a photo taken in one tab is sent by another, and both are told', async ({ 
   expect(await states(leading)).toEqual(['sent']);
 });
 
-test('deleting the database deletes the photos too', async ({ profile, hub }) => {
+test('`signOut({ forget })` deletes the photos of the database', async ({ profile, hub }) => {
   const page = await profile.openTab();
   await open(page, { url: hub.url, secret: await hub.token(ALICE) });
   await takePhoto(page, 100_000);

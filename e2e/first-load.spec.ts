@@ -48,7 +48,7 @@ const countedHere = (page: Page) =>
     return { value, isPartial: partial.length > 0 };
   });
 
-test('a first load whose database is evicted in the middle begins anew, and is whole', async ({
+test('a first load whose database is evicted restarts from the beginning and completes', async ({
   profile,
   hub,
 }) => {
@@ -73,7 +73,7 @@ test('a first load whose database is evicted in the middle begins anew, and is w
   expect(await page.evaluate(() => db.verify())).toEqual([]);
 });
 
-test(`a first load that is killed ${KILLS} times goes on where it was, and can be used meanwhile`, async ({
+test(`a first load that is killed ${KILLS} times resumes each time, and can be queried before it is complete`, async ({
   profile,
   hub,
 }) => {

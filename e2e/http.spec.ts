@@ -105,7 +105,7 @@ async function expectRoutes(page: Page, how: 'db' | 'page', base: string, secret
   });
 }
 
-test('db.fetch answers the routes of the HTTP API, and no request leaves the page', async ({
+test('db.fetch answers the routes of the HTTP API without sending a request', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -162,7 +162,7 @@ test('plain fetch reaches the database through the service worker, from this tab
   });
 });
 
-test('without an open tab the service worker answers 503, and 200 once there is one again', async ({
+test('the service worker answers 503 if no tab has the database open, and 200 when one opens it again', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -185,7 +185,7 @@ test('without an open tab the service worker answers 503, and 200 once there is 
   ).toBe(503);
 });
 
-test('an export is downloaded by a plain link through the service worker', async ({ profile }) => {
+test('a plain link downloads a log export through the service worker', async ({ profile }) => {
   const page = await profile.openTab();
   const { root } = await openUsers(page, 'served');
   await registerServiceWorker(page, 'served');

@@ -43,7 +43,7 @@ interface Noted {
   readonly data: { readonly n: number };
 }
 
-test('a page whose origin is listed queries, counts and streams; another is turned away', async ({
+test('a page with a listed origin queries, counts and streams; a page with another origin reads no response', async ({
   profile,
 }) => {
   const page = await profile.openTab();

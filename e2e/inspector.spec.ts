@@ -101,7 +101,7 @@ const countHerons = (page: Page): Promise<number> =>
     );
   });
 
-test('by keyboard alone it tells what is not synced, why a write was refused, and which index would help', async ({
+test('by keyboard alone, the inspector shows unsynced writes, why one was refused, and which index would help', async ({
   page,
   hub,
 }) => {
@@ -154,7 +154,7 @@ test('by keyboard alone it tells what is not synced, why a write was refused, an
   await expect(inspector(page)).toHaveCount(0);
 });
 
-test('the shell completes names, runs a query, and keeps it', async ({ page }) => {
+test("the inspector's shell completes names, runs queries and keeps them", async ({ page }) => {
   await page.evaluate(async () => {
     const { q } = burrow;
     globalThis.db = await burrow.openDatabase('shell');
@@ -196,7 +196,7 @@ test('the shell completes names, runs a query, and keeps it', async ({ page }) =
   await expect(area).toHaveValue('Get(Ref(Collection("birds"), "1"))');
 });
 
-test('it shows no secret: not of logins, keys, tokens or the page', async ({ page, hub }) => {
+test('the inspector shows no secret of logins, keys, tokens or the page', async ({ page, hub }) => {
   await leaveTrouble(page, hub);
   const secrets = await page.evaluate(async (password) => {
     const { q } = burrow;
@@ -258,7 +258,7 @@ const LOOKS = [
 ] as const;
 
 for (const { name, scheme, width, height } of LOOKS)
-  test(`axe finds nothing: ${name}`, async ({ page, hub }) => {
+  test(`axe finds no violation in the inspector: ${name}`, async ({ page, hub }) => {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height });
     await leaveTrouble(page, hub);
@@ -301,7 +301,7 @@ for (const { name, scheme, width, height } of LOOKS)
     }
   });
 
-test('it costs nothing until it is opened, and nothing after it is closed', async ({ page }) => {
+test('the inspector does no work before it is opened and after it is closed', async ({ page }) => {
   const loaded: string[] = [];
   page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
   await page.reload();
@@ -335,7 +335,7 @@ test('it costs nothing until it is opened, and nothing after it is closed', asyn
   expect(calls).toBe(0);
 });
 
-test('an element that was there before the module shows its database, and follows the lock', async ({
+test('a <burrow-inspector> element created before the module is loaded shows its database and whether it is locked', async ({
   page,
 }) => {
   await page.evaluate(async () => {

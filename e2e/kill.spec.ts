@@ -74,7 +74,7 @@ const WAYS = {
 /** Three deaths in each way; more if too few of them interrupt a write. */
 const DEATHS = 9;
 
-test('a worker that dies amid a bulk write rejects what is pending, and leaves all of it or nothing', async ({
+test('a worker that dies during a bulk write rejects pending calls, and all or none of the write is stored', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -117,7 +117,7 @@ test('a worker that dies amid a bulk write rejects what is pending, and leaves a
   expect(await page.evaluate(() => db.verify())).toEqual([]);
 });
 
-test('a worker that hangs is given up: pending calls reject, and the next one has a new worker', async ({
+test('a worker that hangs is given up: pending calls reject, and the next call starts a new worker', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -146,7 +146,7 @@ test('a worker that hangs is given up: pending calls reject, and the next one ha
   expect(await page.evaluate(() => db.client().query(burrow.q.Add(1, 2)))).toBe(3);
 });
 
-test('a tab that crashes amid a bulk write leaves all of it or nothing, and the other tab goes on', async ({
+test('if a tab crashes during a bulk write, all or none of it is stored, and another tab continues to work', async ({
   profile,
 }) => {
   const survivor = await profile.openTab();

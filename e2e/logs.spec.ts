@@ -115,7 +115,7 @@ const everythingStored = (page: Page): Promise<string> =>
     return texts.join('\n');
   });
 
-test('an export is downloaded and unzipped, and no secret is in it or in what is stored', async ({
+test('a log export can be downloaded and unzipped; neither the file nor the storage contains a secret', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -149,7 +149,7 @@ test('an export is downloaded and unzipped, and no secret is in it or in what is
       expect(text.includes(secret), `a secret in the ${place}`).toBe(false);
 });
 
-test('a range begins at its start and ends before its end; an empty one does not exist', async ({
+test('a range includes its start and excludes its end; the export of an empty range does not exist', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -173,7 +173,7 @@ test('a range begins at its start and ends before its end; an empty one does not
   expect(empty.presigned_url).toBeUndefined();
 });
 
-test('exports survive a reload, are listed by state, and get new URLs', async ({ profile }) => {
+test('exports survive a restart, are listed by state, and get new URLs', async ({ profile }) => {
   const page = await profile.openTab();
   await openLog(page, 'kept');
   await page.evaluate(() => db.client().query(burrow.q.Add(40, 2)));
@@ -231,7 +231,7 @@ test('exports survive a reload, are listed by state, and get new URLs', async ({
   ]);
 });
 
-test('the URL of a file ends when it expires', async ({ profile }) => {
+test('the URL of an export stops working when it expires', async ({ profile }) => {
   const page = await profile.openTab();
   await page.clock.install();
   await loadApp(page);

@@ -46,7 +46,7 @@ const rememberClosed = (page: Page): Promise<void> =>
 const closedEvents = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() => (globalThis as unknown as { closedEvents: string[] }).closedEvents);
 
-test.describe('a worker that does not load', () => {
+test.describe('openDatabase() rejects', () => {
   const answers = {
     'is not there': { status: 404, body: 'Not found' },
     'is a page': { status: 200, contentType: 'text/html', body: '<!doctype html>' },
@@ -57,7 +57,7 @@ test.describe('a worker that does not load', () => {
     },
   } as const;
   for (const [what, answer] of Object.entries(answers)) {
-    test(`because it ${what}: opening rejects with a sentence at once`, async ({ profile }) => {
+    test(`with an explanation at once if the worker ${what}`, async ({ profile }) => {
       const page = await profile.openTab();
       await page.route(/worker/, (route) => route.fulfill(answer));
       const started = performance.now();
@@ -76,7 +76,7 @@ test.describe('a worker that does not load', () => {
     });
   }
 
-  test('because it never comes: opening rejects with a sentence at its deadline', async ({
+  test("with an explanation at its deadline if the worker's file never arrives", async ({
     profile,
   }) => {
     const page = await profile.openTab();
@@ -96,7 +96,7 @@ test.describe('a worker that does not load', () => {
   });
 });
 
-test('a tab with a newer version of the app closes the database here, and an older one does not open it', async ({
+test('a newer version of the app in another tab closes the database here, and the older version cannot reopen it', async ({
   profile,
 }) => {
   const old = await profile.openTab();
@@ -177,7 +177,7 @@ test('rows of a newer format are neither written nor opened', async ({ profile }
   });
 });
 
-test('a database that another tab destroys settles all calls here, and opens anew', async ({
+test('if another tab destroys a database, all calls here settle, and it can be created again', async ({
   profile,
 }) => {
   const here = await profile.openTab();
@@ -221,7 +221,7 @@ const clear = async (profile: BrowserProfile, page: Page, storageTypes: string):
 const evict = (profile: BrowserProfile, page: Page): Promise<void> =>
   clear(profile, page, 'indexeddb');
 
-test('a database that the browser evicted is reported at the next open, until that is acknowledged', async ({
+test('a database that the browser evicted reports the loss at each open until it is acknowledged', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -250,7 +250,7 @@ test('a database that the browser evicted is reported at the next open, until th
   expect(await page.evaluate(() => db.loss)).toBeUndefined();
 });
 
-test('a database that the browser evicts while it is open is never silently begun anew', async ({
+test('a database that the browser evicts while it is open closes, and reports the loss when it is reopened', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -267,7 +267,7 @@ test('a database that the browser evicts while it is open is never silently begu
   expect(await page.evaluate(() => db.loss)).toMatchObject({ kind: 'recreated' });
 });
 
-test('a page goes on when somebody clears the data of its site: what it opens then has another worker', async ({
+test("after a user clears the site's data, the page can reopen the database, with a new worker", async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -291,7 +291,7 @@ test('a page goes on when somebody clears the data of its site: what it opens th
   expect(answers).toEqual([1]);
 });
 
-test('in Node the package can be imported, and opening rejects with a sentence', async () => {
+test('in Node the package can be imported, and openDatabase() rejects with an explanation', async () => {
   const code =
     "import { openDatabase, q } from 'burrowdb';" +
     'await openDatabase("x").catch(({ name, message }) => console.log(`${name}: ${message}`));' +

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 
-test('under a policy that requires trusted types the database opens, by the policy `burrow`', async ({
+test('under a policy that requires trusted types the database opens, with the policy `burrow`', async ({
   page,
 }) => {
   const complaints: string[] = [];
@@ -16,7 +16,7 @@ test('under a policy that requires trusted types the database opens, by the poli
   await expect(page.evaluate(assign), 'the policy is enforced').rejects.toThrow(/TrustedHTML/);
 });
 
-test('under that policy the button of the demo opens the inspector', async ({ page }) => {
+test('with trusted types the button of the demo opens the inspector', async ({ page }) => {
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
@@ -32,7 +32,7 @@ test('under that policy the button of the demo opens the inspector', async ({ pa
   expect(complaints).toEqual([]);
 });
 
-test('on a telephone the button of the inspector lies over nothing', async ({ page }) => {
+test("on a phone the inspector's button covers no content", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto('#/query');
   await expect(page.getByTestId('inspect')).toBeVisible();

@@ -10,7 +10,7 @@ const [, code = ''] =
   [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].find(([, text = '']) => text.includes('.sync({')) ??
   [];
 
-test('what the README shows of sync works when pasted', async ({ page, hub }) => {
+test('the sync examples of the README work when pasted', async ({ page, hub }) => {
   await hub.admin.query(call('Create', notes(), { data: { text: 'a heron' } }));
   const names = { hub: hub.url, email: ALICE, password: PASSWORD, key: hub.key };
   const said = await page.evaluate(

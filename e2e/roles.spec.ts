@@ -14,7 +14,7 @@ const notesOf = (page: Page, role: string) =>
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-test('three people see the same screen, each what their role lets them', async ({ page }) => {
+test('three people see the same screen, each with what their role allows', async ({ page }) => {
   await openRoles(page);
   await expect.poll(() => notesOf(page, 'admin')).toEqual(['1', '2', '3', '4']);
   await expect.poll(() => notesOf(page, 'editor')).toEqual(['1', '2', '4']);
@@ -56,7 +56,7 @@ test('three people see the same screen, each what their role lets them', async (
   await expect(text).toContainText('CurrentIdentity()');
 });
 
-test('the query panel runs as any of them, and says why a query is refused', async ({ page }) => {
+test('the query panel runs as each person and says why a query is refused', async ({ page }) => {
   await openRoles(page);
   await page.getByRole('link', { name: 'Run queries as one of them' }).click();
   const ask = async (who: string, query: string): Promise<void> => {

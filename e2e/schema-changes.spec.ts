@@ -93,7 +93,7 @@ const readByIndex = (page: Page) =>
 const title = (n: number): string => `note ${String(n).padStart(3, '0')}`;
 const titles = Array.from({ length: NOTES }, (_, n) => title(n));
 
-test('three changes on a device without network, two tabs at once, an old tab at work: all is there after each', async ({
+test('three schema changes on an offline device, with two migrating tabs and an old tab that writes, lose nothing', async ({
   profile,
 }) => {
   const old = await profile.openTab();
@@ -251,7 +251,7 @@ const synced = (page: Page): Promise<Record<string, unknown>> =>
     return Object.fromEntries(data.map(({ text, ...more }) => [text, more]));
   });
 
-test('three changes at the hub while a device writes without network, in an old tab and a new one: all writes get verdicts, and both hold the same', async ({
+test('after three schema changes at the hub, offline writes of an old and a new tab get verdicts, and device and hub agree', async ({
   page,
   context,
   hub,

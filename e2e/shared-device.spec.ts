@@ -132,7 +132,7 @@ const unlock = (page: Page, secret: string) =>
     }
   }, secret);
 
-test('signOut() locks every way to the data, in both tabs, over reloads, until somebody logs in', async ({
+test('signOut() locks all access to the data, in both tabs and after reloads, until somebody logs in', async ({
   profile,
 }) => {
   const one = await profile.openTab();
@@ -190,7 +190,7 @@ test('signOut() locks every way to the data, in both tabs, over reloads, until s
   expect(await readNote(one, secrets.root).catch(String)).toContain('unauthorized');
 });
 
-test('unlock() by password gives a token; a wrong one leaves everything locked', async ({
+test('unlock() with a password returns a token; with a wrong password everything stays locked', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -290,7 +290,7 @@ const isReadable = (page: Page, url: string) =>
     url,
   );
 
-test('signOut({ forget }) leaves nothing on the device, and what was forgotten is new when it is opened', async ({
+test('signOut({ forget }) leaves nothing on the device, and the database is empty when it is opened again', async ({
   profile,
 }) => {
   const one = await profile.openTab();
@@ -328,7 +328,7 @@ test('signOut() revokes the URLs of exported logs', async ({ profile }) => {
   expect(await isReadable(page, url)).toBe(false);
 });
 
-test('a forgetting that was cut off is finished by the next open', async ({ profile }) => {
+test('the next open finishes a deletion that was interrupted', async ({ profile }) => {
   const one = await profile.openTab();
   await open(one);
   await fillIn(one);
@@ -352,7 +352,7 @@ test('a forgetting that was cut off is finished by the next open', async ({ prof
   expect((await scan(one)).databases).toEqual([NAME]);
 });
 
-test('a tab that heard nothing meets the lock in the store', async ({ profile }) => {
+test('a tab without messages from other tabs sees the lock in the store', async ({ profile }) => {
   const deaf = await profile.openTab();
   await deaf.addInitScript(() => {
     // The worker of this tab receives no messages from other tabs.
@@ -376,7 +376,7 @@ test('a tab that heard nothing meets the lock in the store', async ({ profile })
   expect(await waysIn(deaf, secrets.token)).toEqual(everyWay('locked'));
 });
 
-test('each identity has a database of its own, which tells nobody whose it is', async ({
+test('each identity has its own database, whose name does not reveal the identity', async ({
   profile,
 }) => {
   const page = await profile.openTab();

@@ -67,7 +67,7 @@ const textsAt = async (hub: SyncHub): Promise<string[]> => {
 const UPDATE = /newer version of the app.*reload the page/i;
 
 for (const change of changes)
-  test(`F32: a newer build with another ${change} takes over from a tab that writes: what that one was told is kept is sent, and it writes no more`, async ({
+  test(`F32: a newer build with another ${change} takes over from a tab that writes: acknowledged writes are sent, and the old tab stops writing`, async ({
     page,
     context,
     hub,

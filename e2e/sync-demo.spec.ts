@@ -47,7 +47,7 @@ async function addNote(page: Page, title: string): Promise<void> {
   await expect(note(page, title)).toBeVisible();
 }
 
-test('two people write with the network off; when it is back both agree, and who was refused is told', async ({
+test('two people write offline; online again, both copies agree, and refused writes are shown to their author', async ({
   browser,
 }) => {
   const ada = await openWindow(browser);
@@ -130,7 +130,7 @@ test('two people write with the network off; when it is back both agree, and who
   await ben.context.close();
 });
 
-test('logging out locks the copy; the password opens it, also without network', async ({
+test('logging out locks the copy; the password unlocks it, also without a network', async ({
   browser,
 }) => {
   const { context, page } = await openWindow(browser);
@@ -156,7 +156,7 @@ test('logging out locks the copy; the password opens it, also without network', 
   await context.close();
 });
 
-test('in one browser the link opens the other person’s window; with the browser offline both go on, over a reload', async ({
+test('a link opens the other person’s window in the same browser; both work offline and after a reload', async ({
   browser,
 }) => {
   const { context, page: ada } = await openWindow(browser);
@@ -201,7 +201,7 @@ const picture = Buffer.from(
   'base64',
 );
 
-test('a photo taken with the network off reaches the other person when it is back', async ({
+test('a photo taken offline reaches the other person when the network is back', async ({
   browser,
 }) => {
   const ada = await openWindow(browser);
@@ -229,7 +229,7 @@ test('a photo taken with the network off reaches the other person when it is bac
   await ben.context.close();
 });
 
-test('a copy that keeps a part says so, and the hub can be asked', async ({ browser }) => {
+test('a partial copy says that it is partial, and the hub can be asked', async ({ browser }) => {
   const { context, page } = await openWindow(browser);
   await logIn(page, 'Ada');
   const counted = page.getByTestId('note-count');
@@ -255,7 +255,7 @@ test('a copy that keeps a part says so, and the hub can be asked', async ({ brow
   await context.close();
 });
 
-test('notes without an account are brought into a copy, once', async ({ browser }) => {
+test('notes written without an account are adopted into a copy once', async ({ browser }) => {
   const { context, page } = await openWindow(browser);
   await logIn(page, 'Ben');
   const alone = page.getByTestId('alone-notes').getByRole('listitem');
@@ -280,7 +280,7 @@ test('notes without an account are brought into a copy, once', async ({ browser 
 });
 
 for (const width of [390, 1280]) {
-  test(`the page fits ${width} px, and its controls have names`, async ({ browser }) => {
+  test(`the sync page fits ${width} px, and its controls have names`, async ({ browser }) => {
     const { context, page } = await openWindow(browser, width);
     // With a dark color scheme.
     if (width === 1280) await page.emulateMedia({ colorScheme: 'dark' });

@@ -39,7 +39,7 @@ function faultsTo(hub: SyncHub, path: string, faults: readonly Fault[]): () => n
   return () => rest.length;
 }
 
-test('F16: a network that flaps loses nothing, makes nothing twice, and is not asked all the time', async ({
+test('F16: an unstable network loses no write and duplicates none, and an unreachable hub is not asked all the time', async ({
   page,
   hub,
 }) => {
@@ -68,7 +68,7 @@ test('F16: a network that flaps loses nothing, makes nothing twice, and is not a
   expect((hub.proxy.refused - before) / seconds).toBeLessThan(2 * 2 + 1);
 });
 
-test('a copy whose origin the hub refuses one day says so, and not that the hub is down', async ({
+test('a copy whose origin the hub refuses gives that as the reason, and not that the hub is down', async ({
   page,
   hub,
 }) => {
@@ -99,7 +99,7 @@ test('a copy whose origin the hub refuses one day says so, and not that the hub 
 
 const CUTS = [0, 1, 60, 300] as const;
 
-test('F17: a push that is cut anywhere is done wholly or not at all, and once', async ({
+test('F17: a push that is cut at any point is executed once and completely', async ({
   page,
   hub,
 }) => {
@@ -124,7 +124,7 @@ test('F17: a push that is cut anywhere is done wholly or not at all, and once', 
   expect((await writesIn(page)).map(({ state }) => state)).toEqual(texts.map(() => 'confirmed'));
 });
 
-test('F18: a pull that is cut anywhere changes nothing, and is done again', async ({
+test('F18: a pull that is cut at any point changes nothing and is repeated', async ({
   page,
   hub,
 }) => {
@@ -148,7 +148,7 @@ test('F18: a pull that is cut anywhere changes nothing, and is done again', asyn
   for (const answer of seen) expect(answer.length % 2).toBe(0);
 });
 
-test('F19: what is sent twice, late, or answered out of date is done once and spoils nothing', async ({
+test('F19: requests that are duplicated, delayed or answered with stale responses take effect exactly once', async ({
   page,
   hub,
   other,
@@ -191,7 +191,7 @@ test('F19: what is sent twice, late, or answered out of date is done once and sp
   }
 });
 
-test('F19: a device that is given the welcome of another one asks again, and nobody need log in', async ({
+test('F19: a device that gets the hello response of another device repeats its request, without a login', async ({
   page,
   hub,
   other,
@@ -216,7 +216,7 @@ test('F19: a device that is given the welcome of another one asks again, and nob
   expect(await atHub(hub)).toEqual(['by Alice']);
 });
 
-test('a place on the way that answers for the hub locks nothing and loses nothing', async ({
+test('responses from a captive portal neither lock the copy nor lose writes', async ({
   page,
   hub,
 }) => {
@@ -239,7 +239,7 @@ test('a place on the way that answers for the hub locks nothing and loses nothin
   expect(await atHub(hub)).toEqual(['before', 'four', 'one', 'three', 'two']);
 });
 
-test('F32: a hub of another protocol is told of, and writes wait until one of both is brought up to date', async ({
+test('F32: a hub with another protocol version is reported, and writes wait until the versions match', async ({
   page,
   hub,
 }) => {
@@ -323,7 +323,7 @@ async function submitUnlessBlocked(page: Page, text: string): Promise<void> {
   await expect.poll(() => failureToSubmit(page, text), { timeout: 150_000 }).not.toBe(blocked);
 }
 
-test('F5, F33: a leader that is stopped is replaced by another tab; when it wakes it does no harm', async ({
+test('F5, F33: another tab replaces a leader that is stopped, and the old leader does no harm when it wakes', async ({
   page,
   context,
   hub,
@@ -356,7 +356,7 @@ test('F5, F33: a leader that is stopped is replaced by another tab; when it wake
   expect(await atHub(hub)).toEqual(all);
 });
 
-test('F5: a tab that is stopped amid a transaction makes the writes of others fail, wholly, until it wakes', async ({
+test('F5: while a tab is stopped during a transaction, writes of other tabs fail as a whole', async ({
   page,
   context,
   hub,
@@ -383,7 +383,7 @@ test('F5: a tab that is stopped amid a transaction makes the writes of others fa
   for (const each of [page, second]) await expect.poll(() => shownIn(each)).toEqual(['kept']);
 });
 
-test('F6: when the tab that leads is closed, the other one goes on', async ({
+test('F6: when the leading tab is closed, the other tab takes over', async ({
   page,
   context,
   hub,
@@ -399,7 +399,7 @@ test('F6: when the tab that leads is closed, the other one goes on', async ({
   expect(await atHub(hub)).toEqual(['heir', 'last words']);
 });
 
-test('F1: of a browser that is killed amid writes nothing acknowledged is missing, and nothing is there twice', async ({
+test('F1: after a browser was killed during writes, no acknowledged write is missing and none is duplicated', async ({
   profile,
   hub,
 }) => {
@@ -447,7 +447,7 @@ async function evict(page: Page, storageTypes: string): Promise<void> {
   await session.detach();
 }
 
-test('F9: when the browser drops IndexedDB, unsent writes come back from the second copy, once', async ({
+test('F9: if the browser drops IndexedDB, unsent writes are restored from the second copy, once', async ({
   page,
   hub,
 }) => {
@@ -481,7 +481,7 @@ test('F9: when the browser drops IndexedDB, unsent writes come back from the sec
   expect(await atHub(hub)).toEqual(['confirmed', 'goes on', ...all.slice(1)]);
 });
 
-test('F11: when the browser drops everything, the copy begins anew and is whole again', async ({
+test('F11: if the browser drops all storage, a login loads the copy from the hub again', async ({
   page,
   hub,
 }) => {
@@ -502,7 +502,7 @@ test('F11: when the browser drops everything, the copy begins anew and is whole 
   expect(await atHub(hub)).toEqual(['one', 'three', 'two']);
 });
 
-test('F13: a profile that was copied goes on as another device: both agree, nothing is lost or there twice', async ({
+test('F13: a copied profile becomes another device: both agree, and no write is lost or duplicated', async ({
   profile,
   hub,
 }) => {
@@ -538,7 +538,7 @@ test('F13: a profile that was copied goes on as another device: both agree, noth
   }
 });
 
-test('F12: a profile that was put back to an earlier state has forgotten nothing that the hub knows', async ({
+test('F12: a profile restored to an earlier state loads all that the hub has', async ({
   profile,
   hub,
 }) => {
@@ -568,7 +568,7 @@ test('F12: a profile that was put back to an earlier state has forgotten nothing
 });
 
 for (const days of [-1, 1])
-  test(`F26: a clock that is ${days === 1 ? 'a day ahead' : 'a day behind'}, or is set amid all, changes no order`, async ({
+  test(`F26: a clock that is ${days === 1 ? 'a day ahead' : 'a day behind'}, or is changed during sync, does not change the times of writes`, async ({
     page,
     hub,
     other,
@@ -625,7 +625,7 @@ for (const days of [-1, 1])
       await expect.poll(() => shownIn(each)).toEqual(['1', '2', '3', '4', '5', '6']);
   });
 
-test('F10: without space a write is refused whole, reads and what is unsent stay, and with space all goes on', async ({
+test('F10: without space a write is refused as a whole, reads and unsent writes survive, and with space sync continues', async ({
   profile,
   hub,
 }) => {

@@ -110,7 +110,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
     { tab, lists: LISTS, seconds: SECONDS, atLeast: AT_LEAST },
   );
 
-test('what four tabs saw is as if one after the other, and each saw its own writes at once and for ever', async ({
+test('the history of four tabs is serializable, and each tab always sees its own writes', async ({
   page,
   context,
   hub,

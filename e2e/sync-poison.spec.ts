@@ -45,7 +45,7 @@ function healSlowly({ proxy }: SyncHub): () => number {
   return () => cuts.length;
 }
 
-test('F29: what the hub always refuses is told with its error and kept until it is discarded; what is behind it is made', async ({
+test('F29: a write that the hub always refuses is reported and kept until it is discarded; later writes are executed', async ({
   page,
   hub,
 }) => {

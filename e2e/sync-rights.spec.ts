@@ -62,7 +62,7 @@ async function leaveUnsent(page: Page, hub: SyncHub): Promise<void> {
   await submitNote(page, 'unsent');
 }
 
-test('a token that was revoked locks the copy at the next contact; a login opens it, and what waited is sent', async ({
+test('a revoked token locks the copy at the next contact; a login unlocks it, and waiting writes are sent', async ({
   page,
   hub,
 }) => {
@@ -89,7 +89,7 @@ test('a token that was revoked locks the copy at the next contact; a login opens
   expect(await codesIn(page)).toEqual([2, 2]);
 });
 
-test('rights that end while 100 writes wait: each has its verdict, and what was refused is kept', async ({
+test('if rights are revoked while 100 writes wait, each write gets a verdict, and refused writes are kept', async ({
   page,
   hub,
 }) => {
@@ -120,7 +120,7 @@ test('rights that end while 100 writes wait: each has its verdict, and what was 
   await expect.poll(async () => (await shownIn(page)).length).toBe(50);
 });
 
-test('a token that expires asks for a login: writes wait, reads go on, then all arrives', async ({
+test('an expired token asks for a login; reads and writes continue, and the writes are sent after the login', async ({
   page,
   hub,
 }) => {
@@ -148,7 +148,7 @@ test('a token that expires asks for a login: writes wait, reads go on, then all 
   expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(3);
 });
 
-test('a password that was changed at the hub logs nobody in without it, after the next contact', async ({
+test('after the next contact, a password that was changed at the hub no longer works offline', async ({
   page,
   hub,
 }) => {
@@ -169,7 +169,7 @@ test('a password that was changed at the hub logs nobody in without it, after th
   await expect.poll(() => loginAgain(page, hub)).toBe('connection_needed');
 });
 
-test('a copy is of one person: a login of another is refused, and changes nothing', async ({
+test('a copy belongs to one person: a login of another person is refused and changes nothing', async ({
   page,
   hub,
 }) => {
@@ -204,7 +204,7 @@ test('a copy is of one person: a login of another is refused, and changes nothin
   expect(senders.size).toBe(1);
 });
 
-test('documents that a person may read no more leave the copy', async ({ page, hub }) => {
+test('documents that a person may no longer read leave the copy', async ({ page, hub }) => {
   await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
   await submitNote(page, 'for now');
   await page.evaluate(() => sync.whenSettled());
@@ -232,7 +232,7 @@ const unlock = (page: Page, login: { password: string; key?: string }) =>
     [ALICE, login] as const,
   );
 
-test('a copy that its person signed out of is unlocked by their login, here or at the hub, and goes on', async ({
+test('a copy whose person signed out is unlocked by their login, here or at the hub, and syncs again', async ({
   page,
   hub,
 }) => {

@@ -14,7 +14,7 @@ import { ALICE, BOB, loginOf, test } from './support/sync-test.ts';
 
 test.use({ hasLines: true });
 
-test('what one browser writes, the other one shows, and the writer hears the verdict', async ({
+test('a write in one browser appears in the other, and the writer gets the verdict', async ({
   page,
   hub,
   other,
@@ -56,7 +56,7 @@ test('what one browser writes, the other one shows, and the writer hears the ver
   expect(hub.proxy.passed.length).toBe(asked);
 });
 
-test('without a network both go on, over a reload too; with it both agree, and nothing is there twice', async ({
+test('two browsers work without a network, also after a reload; with a network both agree, without duplicates', async ({
   page,
   hub,
   other,
@@ -87,7 +87,7 @@ test('without a network both go on, over a reload too; with it both agree, and n
   expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(5);
 });
 
-test('a browser that is offline says so, keeps what is written, and sends it when it is online again', async ({
+test('an offline browser reports `offline`, keeps writes, and sends them when it is online again', async ({
   page,
   context,
   hub,
@@ -108,7 +108,7 @@ test('a browser that is offline says so, keeps what is written, and sends it whe
 const slugWrite = (page: Page, text: string, slug: string): Promise<string> =>
   submitNote(page, text, { slug });
 
-test('a refused write is listed with its error, over a reload too, and is edited, tried again or discarded', async ({
+test('a refused write is listed with its error, also after a reload, and can be edited, retried or discarded', async ({
   page,
   hub,
   other,
@@ -169,7 +169,7 @@ test('a refused write is listed with its error, over a reload too, and is edited
   await expect.poll(() => shownIn(other)).toEqual(end);
 });
 
-test('whoever logged in with a network logs in without it, by the right password only', async ({
+test('a user who logged in with a network can log in without one, only with the right password', async ({
   page,
   hub,
 }) => {
@@ -260,7 +260,7 @@ test('scripts of the page find neither the token of a login nor the password', a
   expect(await findInPage(page, loginOf(hub, ALICE).password)).toEqual([]);
 });
 
-test('a copy with unsent writes is forgotten when that is said, and not before', async ({
+test('a copy with unsent writes is only deleted if `discardUnsent` is given', async ({
   page,
   hub,
 }) => {
@@ -288,7 +288,7 @@ test('a copy with unsent writes is forgotten when that is said, and not before',
   expect(await failureToSync(page, { url: hub.url })).toBe('login_needed');
 });
 
-test('a worker that is lost is replaced: clients, live queries and sync go on', async ({
+test('a lost worker is replaced: clients, live queries and sync continue', async ({
   page,
   hub,
   other,

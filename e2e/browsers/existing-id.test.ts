@@ -26,7 +26,7 @@ const createBoth = (tab: Tab, ids: readonly [string, string]): Promise<string> =
   }, ids);
 
 describe.for(engines)('%s', ([, test]) => {
-  test('an id that is taken, and not in the cache, is refused with all of its query, and its document stays as it was', async ({
+  test('creating a document whose id is taken, but not cached, rejects the whole query and keeps the document', async ({
     browser,
   }) => {
     const tab = await browser.start();

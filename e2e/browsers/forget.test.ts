@@ -7,7 +7,7 @@ import { openNotes, readTexts } from './support/notes.ts';
 const LOOPS = loops(5);
 
 describe.for(engines)('%s', ([, test]) => {
-  test('a database that was closed amid reads and writes is forgotten at once', async ({
+  test('`forgetDatabase()` deletes a database that was closed during reads and writes', async ({
     browser,
   }) => {
     const tab = await browser.start();

@@ -24,7 +24,7 @@ const locksOf = (tab: Tab, name: string): Promise<readonly (string | undefined)[
   }, name);
 
 describe.for(engines)('%s', ([, test]) => {
-  test('reloads amid writes lose nothing acknowledged, and block no page after them', async ({
+  test('a reload during writes loses no acknowledged write and does not block the next page', async ({
     browser,
   }) => {
     const tab = await browser.start();
@@ -45,7 +45,7 @@ describe.for(engines)('%s', ([, test]) => {
     expect(await verify(tab)).toEqual([]);
   });
 
-  test('leaving amid writes loses nothing acknowledged, and blocks no page after it', async ({
+  test('leaving the page during writes loses no acknowledged write and does not block the next page', async ({
     browser,
   }) => {
     const tab = await browser.start();
@@ -66,7 +66,7 @@ describe.for(engines)('%s', ([, test]) => {
     expect(await verify(tab)).toEqual([]);
   });
 
-  test('a page that was left idle holds nothing, and the next one has the database to itself', async ({
+  test('a page that was left idle releases its locks, and the next page is the only user of the database', async ({
     browser,
   }) => {
     const tab = await browser.start();

@@ -5,7 +5,7 @@ import { engines } from './support/browser-test.ts';
 const PASSWORD = 'canary-password-wren';
 
 describe.for(engines)('%s', ([, test]) => {
-  test('an export of the query log is a gzip file behind a URL of the page', async ({
+  test('an export of the query log is a gzip file behind a blob URL of the page', async ({
     browser,
   }) => {
     const tab = await browser.start();

@@ -57,7 +57,7 @@ const identityOf = (tab: Tab, secret: string): Promise<string> =>
   );
 
 describe.for(engines)('%s', ([, test]) => {
-  test('a user logs in by password, and the token is good over reloads, until its user logs out', async ({
+  test('a user logs in by password, and the token works after a reload, until the user logs out', async ({
     browser,
   }) => {
     const tab = await browser.start();
@@ -73,7 +73,7 @@ describe.for(engines)('%s', ([, test]) => {
     expect(await identityOf(tab, token)).toBe('unauthorized');
   });
 
-  test('a database whose user has signed out is locked after a restart too, and opens by password', async ({
+  test('a database whose user has signed out stays locked after a restart, and the password unlocks it', async ({
     browser,
   }) => {
     const tab = await browser.start();

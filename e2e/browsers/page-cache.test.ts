@@ -37,7 +37,7 @@ const arrivalsOf = ({ kind }: Browser): readonly Arrival[] =>
   kind.startsWith('webkit') ? ['show'] : ['show', 'load'];
 
 describe.for(engines)('%s', ([, test]) => {
-  test('a page shown again as it was goes on: its queries, its live queries, its lock', async ({
+  test('a page restored from the back/forward cache continues its queries and live queries, and can lock again', async ({
     browser,
   }) => {
     const tab = await browser.start();
@@ -67,7 +67,7 @@ describe.for(engines)('%s', ([, test]) => {
     print(browser, 'back to a page with a live query', { arrivals });
   });
 
-  test('a page that was left amid writes, shown again, knows what it was acknowledged', async ({
+  test('a page that was left during writes and is shown again finds its acknowledged writes', async ({
     browser,
   }) => {
     const tab = await browser.start();

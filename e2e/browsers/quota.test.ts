@@ -25,7 +25,7 @@ const createLarge = (
   }, id);
 
 describe.for(engines)('%s', ([, test]) => {
-  test('with the quota full, large documents are refused, and those acknowledged survive the browser', async ({
+  test('if the quota is full, large documents are refused, and acknowledged ones survive a browser restart', async ({
     browser,
     skip,
   }) => {

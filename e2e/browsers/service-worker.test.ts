@@ -39,7 +39,7 @@ const ask = (tab: Tab, query: string, prefix = '/burrow/') =>
   );
 
 describe.for(engines)('%s', ([, test]) => {
-  test('a path of the origin is answered by the open database, in this tab and the next, after a reload, and with no server', async ({
+  test('the service worker answers a path from the open database, in two tabs, after a reload, and without a server', async ({
     browser,
   }) => {
     const tab = await browser.start();
@@ -62,7 +62,7 @@ describe.for(engines)('%s', ([, test]) => {
     );
   });
 
-  test('imported by a service worker of the app, it has the options of that one, which decides when an update takes over', async ({
+  test("an app's service worker that imports the package's passes on its options and decides when an update takes over", async ({
     browser,
   }) => {
     const tab = await browser.start();

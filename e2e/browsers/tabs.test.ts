@@ -85,7 +85,7 @@ const readBank = (tab: Tab) =>
   });
 
 describe.for(engines)('%s', ([, test]) => {
-  test('1,000 transfers from two tabs at once keep the sum, and each acknowledged one is there', async ({
+  test('1,000 concurrent transfers from two tabs keep the sum, and each acknowledged transfer is stored', async ({
     browser,
   }) => {
     const first = await browser.start();
@@ -132,7 +132,7 @@ describe.for(engines)('%s', ([, test]) => {
     expect(await verify(second)).toEqual([]);
   });
 
-  test('a live query in one tab follows what another writes: in order, to the last', async ({
+  test('a live query in one tab reports the writes of another tab in order, up to the last one', async ({
     browser,
   }) => {
     const writer = await browser.start();
@@ -168,7 +168,7 @@ describe.for(engines)('%s', ([, test]) => {
     await expect.poll(() => watcher.told.at(-1)).toMatch(/^instance not found/);
   });
 
-  test('of many who claim one unique value in two tabs at once, exactly one wins', async ({
+  test('if two tabs claim each unique value several times at once, exactly one claim succeeds', async ({
     browser,
   }) => {
     const first = await browser.start();
