@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const DEVICES = 60;
 const ROOMS = 6;
 
-test(`${DEVICES} devices are brought each commit of their room, and hold what a fresh read has`, async () => {
+test(`${DEVICES} devices receive each commit of their room and hold the same as a fresh read`, async () => {
   const options = { devices: DEVICES, rooms: ROOMS, seconds: 2, commits: 30 };
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const program = join(import.meta.dirname, '../bench/crowd.mjs');

@@ -10,7 +10,7 @@ import { hubProcesses } from './testing/hub-processes.ts';
 
 const { folder: makeFolder, prepared, open } = hubProcesses();
 
-test('a file goes from a page to a hub and back', { timeout: 600_000 }, async () => {
+test('an export file goes from a page to a hub and back', { timeout: 600_000 }, async () => {
   const folder = await makeFolder();
   const hub = await open({ args: ['--data', await prepared()] });
   const to = ['--url', hub.url, '--secret', ROOT_SECRET];

@@ -55,7 +55,7 @@ const REFUSED =
 
 const OR_BROKEN_OFF = new RegExp(`${REFUSED.source}|^no answer$`);
 
-test('a hub that is frozen in the middle of a commit holds the others up for a bounded time, and nothing is made twice', async () => {
+test('a hub frozen during a commit blocks other hubs for a limited time, and no write is executed twice', async () => {
   const { url } = await postgres();
   const args = ['--postgres', url, '--query-timeout', '5000'];
   const living = await open({ args });
@@ -91,7 +91,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
   expect((await frozen.query(count)).body.resource).toBe(counted);
 });
 
-test('clients of a hub that is frozen are answered when it goes on', async () => {
+test('a hub that was frozen answers its clients when it continues', async () => {
   const data = await prepared();
   const hub = await open({ args: ['--data', data] });
   await makeCounter(hub);

@@ -29,7 +29,7 @@ const create = (id: string, n: number) => ({
 const count = { count: { documents: notes } };
 const LONG_MS = 600_000;
 
-test('a file to load that is not there is named, and no store is made', async () => {
+test('the load of a missing file names it and creates no store', async () => {
   const made = await folder();
   const { exited, said } = await runBurrow({
     args: ['load', join(made, 'missing.gz'), '--data', join(made, 'data')],
@@ -39,7 +39,7 @@ test('a file to load that is not there is named, and no store is made', async ()
   expect(await readdir(made)).toEqual([]);
 });
 
-test('a dump that cannot be written is refused in one line', async () => {
+test('a dump that cannot be written fails with one line', async () => {
   const place = join(await folder(), 'a file');
   await writeFile(place, '');
   const { exited, said } = await runBurrow({
@@ -50,7 +50,7 @@ test('a dump that cannot be written is refused in one line', async () => {
   expect(said()).not.toContain('    at ');
 });
 
-test('a command that cannot say what it has done has done it, and fails in one line', async () => {
+test('a dump that cannot write to standard output is complete, and fails with one line', async () => {
   const file = join(await folder(), 'backup.gz');
   const data = await prepared();
   const { child, exited, said } = await runBurrow({ args: ['dump', file, '--data', data] });
@@ -61,7 +61,7 @@ test('a command that cannot say what it has done has done it, and fails in one l
 });
 
 test(
-  'a missing store is neither dumped nor moved, nor created by that',
+  'dump and move refuse a missing store and do not create it',
   async () => {
     const parent = await folder();
     const missing = join(parent, 'burow-data');
@@ -79,7 +79,7 @@ test(
 );
 
 test(
-  'a hub is dumped, loaded, moved to PostgreSQL and imported into, by its commands',
+  'the commands dump a hub, load it, move it to PostgreSQL and import into it',
   async () => {
     const [data, restored, exported] = [await prepared(), await folder(), await folder()];
     const first = await hubOn('--data', data);
@@ -127,7 +127,7 @@ test(
 );
 
 test(
-  'tenants of one PostgreSQL database are hubs with data of their own, at the same time',
+  'hubs of two tenants share one PostgreSQL database and have separate data',
   async () => {
     const { url } = await postgres();
     const acme = ['--postgres', url, '--tenant', 'acme'];

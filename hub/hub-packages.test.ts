@@ -6,7 +6,7 @@ import { buildTestHub, removeTestHub } from './testing/hub-process.ts';
 
 afterAll(removeTestHub);
 
-test('HUB_PACKAGES are what a hub of a checkout imports, and what bundles it', async () => {
+test('HUB_PACKAGES lists the packages that a hub of a checkout imports, and its bundler', async () => {
   const folder = await buildTestHub();
   const imported = new Set(['rolldown']);
   for (const file of (await readdir(folder)).filter((name) => name.endsWith('.mjs'))) {

@@ -52,7 +52,7 @@ const create = (id: string) => ({
 });
 const exists = (id: string) => ({ exists: { ref: { collection: 'notes' }, id } });
 
-test('it prints where its data are and where it listens, keeps them over a restart, and stops in time (V3)', async () => {
+test('the hub prints its data folder and URL, keeps data over a restart, and stops in time (V3)', async () => {
   // Not prepared, so that PGlite creates the database.
   const data = await folder();
   const first = await open({ args: ['--data', data] });
@@ -74,7 +74,7 @@ test('it prints where its data are and where it listens, keeps them over a resta
 });
 
 test.runIf(process.platform === 'linux')(
-  'the folder of a hub in another container is refused while that stands still, and taken over at once when it was killed',
+  'the folder of a hub in another container is refused while that hub is stopped, and taken over once it is killed',
   async () => {
     const args = ['--data', await prepared()];
     const first = await open({ args });
@@ -97,7 +97,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('the root secret is shown by the start that makes it, whatever it fails by', async () => {
+test('the start that creates the root secret prints it, even if it fails', async () => {
   const data = await prepared();
   const environment = { BURROW_ROOT_SECRET: '' };
   const args = ['hub', '--port', '0', '--data', data];
@@ -111,7 +111,7 @@ test('the root secret is shown by the start that makes it, whatever it fails by'
   expect(failed.said() + hub.said()).toContain('Root secret, shown this once: ');
 });
 
-test('SIGTERM in the middle of work: what was acknowledged is there, and the rest is refused or done (V3)', async () => {
+test('SIGTERM during work keeps all acknowledged writes (V3)', async () => {
   const data = await prepared();
   const first = await open({ args: ['--data', data] });
   await first.query(notes);
@@ -134,7 +134,7 @@ test('SIGTERM in the middle of work: what was acknowledged is there, and the res
   expect(found.body.resource).toEqual(acknowledged.map(() => true));
 });
 
-test('SIGTERM over HTTP/2: all that a program of the original waits for is settled, and its streams fail', async () => {
+test('SIGTERM over HTTP/2 settles all promises of the original driver, and its streams fail', async () => {
   const running = await open({ args: ['--data', await prepared()] });
   await running.query(notes);
   await running.query(create('1'));
@@ -173,7 +173,7 @@ async function opening(data: string): Promise<Awaited<ReturnType<typeof runBurro
   return running;
 }
 
-test('SIGTERM before it listens: it ends in order, and the next start has a folder', async () => {
+test('SIGTERM before the hub listens ends it in order, and the folder can be opened again', async () => {
   const data = join(await folder(), 'data');
   const { child, exited } = await opening(data);
   child.kill('SIGTERM');
@@ -182,7 +182,7 @@ test('SIGTERM before it listens: it ends in order, and the next start has a fold
   expect((await again.query(notes)).status).toBe(201);
 });
 
-test('a second signal before it listens ends it at once, and the next start makes the folder', async () => {
+test('a second signal before the hub listens ends it at once, and the folder can be opened again', async () => {
   const data = join(await folder(), 'data');
   const { child, exited } = await opening(data);
   child.kill('SIGINT');
@@ -192,7 +192,7 @@ test('a second signal before it listens ends it at once, and the next start make
   expect((await again.query(notes)).status).toBe(201);
 });
 
-test('SIGTERM while it waits for a server that does not answer: it ends in order', async () => {
+test('SIGTERM while the hub waits for a silent database server ends it in order', async () => {
   const proxy = await silentProxy(0);
   proxy.silence();
   const url = `postgres://burrow@127.0.0.1:${proxy.port}/postgres`;
@@ -203,7 +203,7 @@ test('SIGTERM while it waits for a server that does not answer: it ends in order
   proxy.close();
 });
 
-test('who resets a connection on which no WebSocket is opened does no harm', async () => {
+test('resetting a connection whose WebSocket offer is refused does no harm', async () => {
   const { url, child } = await open({ args: ['--data', 'memory:'] });
   const { port, host } = new URL(url);
   const head = `GET /nowhere HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`;
@@ -249,7 +249,7 @@ async function silentProxy(port: number) {
   };
 }
 
-test('SIGTERM while the database does not answer: it stops in time, in order', async () => {
+test('SIGTERM while the database does not answer stops the hub in time and in order', async () => {
   const { url, port } = await postgres();
   const proxy = await silentProxy(port);
   const through = url.replace(`:${port}/`, `:${proxy.port}/`);
@@ -281,7 +281,7 @@ const ENDING_THREADS = `data:text/javascript,${encodeURIComponent(`
   process.on('SIGUSR2', () => first.terminate());
 `)}`;
 
-test('a database in memory that is lost with its thread ends the hub; one in a folder is opened again', async () => {
+test('the hub ends if an in-memory database loses its thread, and reopens a database in a folder', async () => {
   const nodeArgs = ['--import', ENDING_THREADS];
   const lost = await open({ args: ['--data', 'memory:'], nodeArgs });
   expect((await lost.query(notes)).status).toBe(201);
@@ -297,21 +297,24 @@ test('a database in memory that is lost with its thread ends the hub; one in a f
 test.each([
   ['F20', 'before-commit', false],
   ['F21', 'after-commit', true],
-] as const)('%s: killed %s, the write is there once or not at all', async (_id, place, isThere) => {
-  const data = await prepared();
-  const environment = { HUB_FAILPOINT: `${place}:kill:2` };
-  const first = await open({ args: ['--data', data], environment });
-  await first.query(notes);
-  await expect(first.query(create('1'))).rejects.toThrow('fetch failed');
-  expect((await first.exited).signal).toBe('SIGKILL');
-  const again = await open({ args: ['--data', data] });
-  expect((await again.query(exists('1'))).body.resource).toBe(isThere);
-  // The request is sent again: the document is created now, or refused because it exists.
-  const resent = await again.query(create('1'));
-  expect(resent.status).toBe(isThere ? 400 : 201);
-  const count = await again.query({ count: { documents: { collection: 'notes' } } });
-  expect(count.body.resource).toBe(1);
-});
+] as const)(
+  '%s: if the hub is killed %s, the write is stored once or not at all',
+  async (_id, place, isThere) => {
+    const data = await prepared();
+    const environment = { HUB_FAILPOINT: `${place}:kill:2` };
+    const first = await open({ args: ['--data', data], environment });
+    await first.query(notes);
+    await expect(first.query(create('1'))).rejects.toThrow('fetch failed');
+    expect((await first.exited).signal).toBe('SIGKILL');
+    const again = await open({ args: ['--data', data] });
+    expect((await again.query(exists('1'))).body.resource).toBe(isThere);
+    // The request is sent again: the document is created now, or refused because it exists.
+    const resent = await again.query(create('1'));
+    expect(resent.status).toBe(isThere ? 400 : 201);
+    const count = await again.query({ count: { documents: { collection: 'notes' } } });
+    expect(count.body.resource).toBe(1);
+  },
+);
 
 test('invalid options are reported in one line', async () => {
   const wrongs = [
@@ -349,7 +352,7 @@ const mayOpen = (files: number): string[] => [
   `data:text/javascript,process.report.getReport = () => ({ userLimits: { open_files: { soft: ${files} } } })`,
 ];
 
-test('a hub that may have few files open takes fewer connections, and leaves files for its data', async () => {
+test('a hub with a low limit of open files accepts fewer connections', async () => {
   const { url, said } = await open({ args: ['--data', 'memory:'], nodeArgs: mayOpen(256) });
   expect(said()).toMatch(/"sockets":64,.*takes fewer connections.*ulimit -n/);
   const { port } = new URL(url);
@@ -368,7 +371,7 @@ test('a hub that may have few files open takes fewer connections, and leaves fil
   await expect.poll(metrics).toMatch(/^burrow_turned_away_total\{why="sockets"\} [1-9]/m);
 });
 
-test('a hub that may have too few files open says so, and leaves no half folder', async () => {
+test('a hub with too low a limit of open files refuses to start and creates no folder', async () => {
   const data = join(await makeFolder(), 'data');
   const { exited, said } = await runBurrow({
     args: ['hub', '--data', data],
@@ -379,7 +382,7 @@ test('a hub that may have too few files open says so, and leaves no half folder'
   expect(existsSync(data)).toBe(false);
 });
 
-test('the URL of a hub on all addresses of IPv6 can be used', async () => {
+test('a hub on all IPv6 addresses prints a usable URL', async () => {
   const { url } = await open({ args: ['--data', 'memory:', '--host', '[::]'] });
   expect(url).toMatch(/^http:\/\/\[::\]:\d+$/);
 });
@@ -423,7 +426,7 @@ test('T14: health answers while 1,000 logins wait', async () => {
   expect(meanwhile).toBeLessThan(50);
 });
 
-test('F30: with little memory, large bodies and large answers are refused and the hub goes on', async () => {
+test('F30: with little memory, large bodies and answers are refused and the hub continues', async () => {
   const { query, url } = await open({
     args: ['--data', 'memory:'],
     nodeArgs: ['--max-old-space-size=128'],

@@ -14,11 +14,11 @@ test.each([
   ['fe80::1%eth0', 'fe80::/64'],
   ['', ''],
   ['a name: of a proxy', 'a name: of a proxy'],
-])('limits count %s as %s', (address, network) => {
+])('networkOf() counts %s as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
-test('an IPv4 address is the same over a socket for both protocols', () => {
+test('plainAddress() is the same for an IPv4 address over an IPv4 or an IPv6 socket', () => {
   expect(plainAddress('::ffff:10.0.0.2')).toBe('10.0.0.2');
   expect(plainAddress('::ffff:a00:2')).toBe('::ffff:a00:2');
 });

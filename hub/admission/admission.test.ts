@@ -12,7 +12,7 @@ const TOKEN = Buffer.from([
   ...Array.from({ length: 28 }, () => 1),
 ]).toString('base64url');
 
-test('who is held back is counted, by limit', async () => {
+test('refused callers are counted by limit', async () => {
   const limits: Limit[] = [];
   const settings = {
     ...DEFAULT_SETTINGS,
@@ -40,7 +40,7 @@ test('who is held back is counted, by limit', async () => {
   ]);
 });
 
-test('whoever is held back most is known, under however many names others ask', () => {
+test('HeldBack keeps the most refused caller, however many other callers there are', () => {
   const heldBack = new HeldBack();
   for (let i = 0; i < 5000; i++) {
     heldBack.note('token rate', `token ${i}`);

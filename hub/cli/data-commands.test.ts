@@ -23,21 +23,21 @@ afterEach(async () => {
 const burrow = (...args: string[]): Promise<string[]> =>
   runCommand(...args, '--url', hub.url, '--secret', hub.secret);
 
-test('a command says that it is the secret which is wrong, and does not repeat it', async () => {
+test('a command with a wrong secret reports an unknown secret and does not print it', async () => {
   const flags = ['--role', 'server', '--root-secret', 'mistyped', '--url', hub.url];
   const refused = runCommand('key', 'create', ...flags);
   await expect(refused).rejects.toThrow('unauthorized: the hub does not know this secret.');
   await expect(refused).rejects.not.toThrow('mistyped');
 });
 
-test('a key of a role that is not there is refused by the name of the role', async () => {
+test('a key for a missing role is refused with the name of the role', async () => {
   const flags = ['--role', 'clerk', '--root-secret', hub.secret, '--url', hub.url];
   await expect(runCommand('key', 'create', ...flags)).rejects.toThrow(
     "role: Role 'clerk' does not exist.",
   );
 });
 
-test('a query of the schema that names what is not there yet is a rejected line', async () => {
+test('a schema line that refers to a missing collection is rejected', async () => {
   const into = join(folder, 'export');
   await mkdir(into);
   const index = '{"create_index":{"object":{"name":"all_tags","source":{"collection":"tags"}}}}';
@@ -59,7 +59,7 @@ test('a query of the schema that names what is not there yet is a rejected line'
   ]);
 });
 
-test('where a collection was rejected, its documents say where the reason is', async () => {
+test('if a collection was rejected, the error for its documents names the report', async () => {
   const into = join(folder, 'export');
   await mkdir(into);
   const tags = '{"create_collection":{"object":{"name":"tags","history_days":"few"}}}';
@@ -70,30 +70,27 @@ test('where a collection was rejected, its documents say where the reason is', a
   );
 });
 
-test.each(['export', 'types'])(
-  'burrow %s takes an empty variable as one that is not given',
-  async (name) => {
-    vi.stubEnv('BURROW_URL', '');
-    vi.stubEnv('BURROW_SECRET', '');
-    const to = name === 'export' ? [join(folder, 'out')] : ['--out', join(folder, 'out')];
-    const program = createProgram({
-      say: () => undefined,
-      environment: {},
-      onStop: () => undefined,
-    });
-    const command = program.commands.find((each) => each.name() === name);
-    command?.exitOverride().configureOutput({ writeErr: () => undefined });
-    await expect(program.parseAsync([name, ...to], { from: 'user' })).rejects.toThrow(
-      "required option '--secret <secret>' not specified",
-    );
-    expect(command?.opts()).toMatchObject({ url: 'http://127.0.0.1:8443' });
-  },
-);
+test.each(['export', 'types'])('burrow %s treats an empty variable as unset', async (name) => {
+  vi.stubEnv('BURROW_URL', '');
+  vi.stubEnv('BURROW_SECRET', '');
+  const to = name === 'export' ? [join(folder, 'out')] : ['--out', join(folder, 'out')];
+  const program = createProgram({
+    say: () => undefined,
+    environment: {},
+    onStop: () => undefined,
+  });
+  const command = program.commands.find((each) => each.name() === name);
+  command?.exitOverride().configureOutput({ writeErr: () => undefined });
+  await expect(program.parseAsync([name, ...to], { from: 'user' })).rejects.toThrow(
+    "required option '--secret <secret>' not specified",
+  );
+  expect(command?.opts()).toMatchObject({ url: 'http://127.0.0.1:8443' });
+});
 
 const count = async (): Promise<unknown> =>
   (await hub.query({ count: { documents: { collection: 'notes' } } })).body.resource;
 
-test.each(['--dry-run', '--keep-ts'])('of a file, %s is refused', async (flag) => {
+test.each(['--dry-run', '--keep-ts'])('import refuses %s with a file', async (flag) => {
   const file = join(folder, 'notes.jsonl');
   await writeFile(file, '{"n":1}\n');
   const rows = ['import', file, '--collection', 'notes'];
@@ -106,7 +103,7 @@ test.each([
   ['--collection', 'notes'],
   ['--id', 'no'],
   ['--on-clash', 'replace'],
-])('of a folder, %s is refused', async (flag, value) => {
+])('import refuses %s with a folder', async (flag, value) => {
   const into = join(folder, 'export');
   await mkdir(into);
   await writeFile(join(into, 'notes.jsonl'), '{"ref":{"@ref":{"id":"1"}},"data":{"n":1}}\n');
@@ -115,7 +112,7 @@ test.each([
   expect(await burrow('import', into)).toContain('1 imported, 0 exist already, 0 rejected.');
 });
 
-test('a table with semicolons is told by --delimiter, whatever the case of its ending', async () => {
+test('--delimiter sets the delimiter of a table, whatever the case of its file extension', async () => {
   const file = join(folder, 'Notes.CSV');
   await writeFile(file, 'no:int;n:int\n1;2\n');
   const rows = ['import', file, '--collection', 'notes', '--id', 'no'];
@@ -129,18 +126,15 @@ test.each([
   ['--collection', 'notes'],
   ['--id', 'no'],
   ['--delimiter', ';'],
-])(
-  'of what is neither an export nor rows by its name, %s is not passed over',
-  async (flag, value) => {
-    const file = join(folder, 'notes.json');
-    await writeFile(file, '{"n":1}\n');
-    await expect(burrow('import', file, flag, value)).rejects.toThrow(
-      `${file} is no .jsonl, .ndjson or .csv file`,
-    );
-  },
-);
+])('import refuses a file with an unknown extension, also with %s', async (flag, value) => {
+  const file = join(folder, 'notes.json');
+  await writeFile(file, '{"n":1}\n');
+  await expect(burrow('import', file, flag, value)).rejects.toThrow(
+    `${file} is no .jsonl, .ndjson or .csv file`,
+  );
+});
 
-test('--delimiter is of a table only', async () => {
+test('--delimiter is only allowed for tables', async () => {
   const file = join(folder, 'notes.jsonl');
   await writeFile(file, '{"n":1}\n');
   await expect(burrow('import', file, '--collection', 'notes', '--delimiter', ';')).rejects.toThrow(

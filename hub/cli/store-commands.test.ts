@@ -27,7 +27,7 @@ async function makeData(): Promise<string> {
   return data;
 }
 
-test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', async (where) => {
+test.each(['memory:', 'memory'])('load and move refuse %s as the target', async (where) => {
   const file = join(folder, 'backup.gz');
   await dumpStore(createMemoryStore(), file, {
     now: () => new Date(0),
@@ -41,7 +41,7 @@ test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', as
 });
 
 test.each(['', 'a letter', '{"format":"burrow-export"}'])(
-  'no store is made for a file that is no dump: %j',
+  'load creates no store from a file that is no dump: %j',
   async (text) => {
     const file = join(folder, 'backup.gz');
     await writeFile(file, gzipSync(text));
@@ -51,7 +51,7 @@ test.each(['', 'a letter', '{"format":"burrow-export"}'])(
   },
 );
 
-test('a dump that must have a later write than is stored is refused', async () => {
+test('a dump is refused if the store lacks the write given by --last-seen', async () => {
   const data = await makeData();
   const dump = (txn: string): Promise<readonly string[]> =>
     burrow('dump', join(folder, 'backup.gz'), '--data', data, '--last-seen', txn);
@@ -61,12 +61,12 @@ test('a dump that must have a later write than is stored is refused', async () =
   expect((await dump('0')).at(-1)).toContain('Dumped');
 });
 
-test('a move to nowhere is refused', async () => {
+test('a move with an empty --to is refused', async () => {
   const data = await makeData();
   await expect(burrow('move', '--from', data, '--to', ' ')).rejects.toThrow('Invalid --to');
 });
 
-test('who moves a folder is told of the files that stay there; who dumps it later, where its data went', async () => {
+test('a move names the files that it does not copy; a later dump of the old folder names the new one', async () => {
   const data = await makeData();
   await mkdir(join(data, 'files'));
   const [first, second] = [join(folder, 'first'), join(folder, 'second')];

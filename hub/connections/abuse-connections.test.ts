@@ -44,7 +44,7 @@ test('a connection with thousands of pipelined requests is closed', async () => 
   expect((await hub.query(1)).status).toBe(200);
 });
 
-test('of thousands of pipelined requests in one chunk, few are made', async () => {
+test('only a few of thousands of pipelined requests in one chunk are executed', async () => {
   hub = await openTestHub();
   let made = 0;
   const count = (): void => void (made += 1);
@@ -58,7 +58,7 @@ test('of thousands of pipelined requests in one chunk, few are made', async () =
   expect(made).toBeLessThan(200);
 });
 
-test('of thousands of pipelined requests on a connection that was used before, few are made', async () => {
+test('only a few of thousands of pipelined requests on a used connection are executed', async () => {
   hub = await openTestHub();
   const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
   let made = 0;
@@ -75,14 +75,14 @@ test('of thousands of pipelined requests on a connection that was used before, f
   expect(made).toBeLessThan(200);
 });
 
-test('a large first chunk is served whole', async () => {
+test('a large first chunk is answered completely', async () => {
   hub = await openTestHub();
   const text = JSON.stringify('a'.repeat(40_000));
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub.secret}\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n`;
   expect(await flood(hub.port, head + text)).toContain(`{"resource":${text}}`);
 });
 
-test('an address that floods again and again is shut out for a while', async () => {
+test('an address that repeatedly floods the hub is blocked for a while', async () => {
   hub = await openTestHub();
   const { port } = hub;
   const isServed = async (): Promise<boolean> => {
@@ -100,7 +100,7 @@ test('an address that floods again and again is shut out for a while', async () 
   await expect.poll(isServed, { timeout: 20_000 }).toBe(true);
 });
 
-test('some pipelined requests are answered, in their order', async () => {
+test('a few pipelined requests are answered in order', async () => {
   hub = await openTestHub();
   const ask = (n: number) =>
     `GET /?q=${n} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub?.secret}\r\n\r\n`;
@@ -110,7 +110,7 @@ test('some pipelined requests are answered, in their order', async () => {
   expect(answersIn(received)).toBe(9);
 });
 
-test('a connection that offers to go over to HTTP/2 again and again is closed', async () => {
+test('a connection with repeated upgrade offers to HTTP/2 is closed', async () => {
   hub = await openTestHub();
   const offer =
     'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n';
@@ -139,7 +139,7 @@ async function resetStreams(url: string, atOnce: number): Promise<unknown> {
 }
 
 test.each([20, 500])(
-  'a session over HTTP/2 whose streams are reset again and again is ended with an error, %i at once',
+  'an HTTP/2 session that repeatedly resets streams is ended with an error, %i at once',
   async (atOnce) => {
     let served = 0;
     const handle = () => {
@@ -169,7 +169,7 @@ function countPerTurn() {
   return { perTurn, handle };
 }
 
-test('of many requests that come at once, few are begun in one turn of the event loop', async () => {
+test('only a few of many concurrent requests begin in one turn of the event loop', async () => {
   const { perTurn, handle } = countPerTurn();
   hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
   const session = connectHttp2(hub.url);
@@ -188,7 +188,7 @@ test('of many requests that come at once, few are begun in one turn of the event
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
 });
 
-test('of many WebSockets that are offered at once, few are opened in one turn of the event loop', async () => {
+test('only a few of many concurrent WebSockets are opened in one turn of the event loop', async () => {
   let [served, inTurn, most] = [0, 0, 0];
   const serve = async (): Promise<void> => {
     if (inTurn === 0) setImmediate(() => (inTurn = 0));
@@ -208,7 +208,7 @@ test('of many WebSockets that are offered at once, few are opened in one turn of
   expect(most).toBeLessThanOrEqual(20);
 });
 
-test('a request that is reset while it waits for its turn is never begun', async () => {
+test('a request that is reset while it is queued is never begun', async () => {
   const { perTurn, handle } = countPerTurn();
   hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
   const session = connectHttp2(hub.url);
@@ -224,7 +224,7 @@ test('a request that is reset while it waits for its turn is never begun', async
   expect(perTurn.reduce((sum, count) => sum + count, 0)).toBeLessThan(60);
 });
 
-test('some streams that are reset end no session', async () => {
+test('an HTTP/2 session survives some reset streams', async () => {
   hub = await openTestHub();
   const session = connectHttp2(hub.url);
   for (let i = 0; i < 20; i++) {
@@ -272,7 +272,7 @@ const openRoute: HubRoute = {
   },
 };
 
-test('of the event streams that one session begins, those beyond the limit of their credential are refused', async () => {
+test('event streams of one session beyond the limit of their credential are refused', async () => {
   hub = await openTestHub({ settings: { drainMs: 1 }, routes: () => [openRoute] });
   const begun = await beginOnOneSession(hub.url, 260);
   expect(begun.filter((status) => status === '200')).toHaveLength(250);
@@ -289,7 +289,7 @@ test('streams of one address are counted over all its sessions', async () => {
   expect(refused.join()).toMatch(/NGHTTP2_ENHANCE_YOUR_CALM/);
 });
 
-test('two Host headers are refused', async () => {
+test('a request with two Host headers is refused', async () => {
   hub = await openTestHub();
   const text =
     'GET /ping HTTP/1.1\r\nhost: localhost\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n';
@@ -354,7 +354,7 @@ async function sendBytewise(url: string, secret: string): Promise<ClientHttp2Ses
   return session;
 }
 
-test('a session over HTTP/2 with a body in frames of one byte is ended', async () => {
+test('an HTTP/2 session with a body in frames of one byte is ended', async () => {
   hub = await openTestHub();
   const { url, secret } = hub;
   let session: ClientHttp2Session | undefined;
@@ -363,7 +363,7 @@ test('a session over HTTP/2 with a body in frames of one byte is ended', async (
   await expect.poll(() => session?.destroyed).toBe(true);
 });
 
-test('of a trusted proxy only the stream with such a body is ended', async () => {
+test('a trusted proxy loses only the stream with a body in frames of one byte', async () => {
   hub = await openTestHub({ settings: { trustedProxies: ['127.0.0.1'] } });
   const session = await sendBytewise(hub.url, hub.secret);
   const ping = session.request({ ':path': '/ping' });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeCertificate } from '../testing/certificate.ts';
 import { openTestHub } from '../testing/test-hub.ts';
 
-test('with TLS both versions of HTTP are spoken, chosen by ALPN', async () => {
+test('with TLS the hub speaks HTTP/1.1 and HTTP/2, chosen by ALPN', async () => {
   const tls = makeCertificate();
   const hub = await openTestHub({ tls });
   expect(hub.url).toMatch(/^https:/);

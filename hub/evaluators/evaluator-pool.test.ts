@@ -108,7 +108,7 @@ test('two databases alternate, however many credentials one of them has', async 
   expect(ends).toEqual(['a 1', 'd 1', 'b 1', 'd 2', 'c 1']);
 });
 
-test('requests wait among those of their database, or of their address before its first answer', () => {
+test('requests queue by database, or by address before their first response', () => {
   const opened = open();
   opened.recordDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
   const groupOf = (secret: string | undefined, address: string): string =>
@@ -123,7 +123,7 @@ test('requests wait among those of their database, or of their address before it
   );
 });
 
-test('the databases whose queries waited most for their turn are known', async () => {
+test('waitedMost() lists the databases whose queries waited most often', async () => {
   let now = 0;
   const opened = open({ loopClock: () => now });
   opened.recordDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
@@ -140,7 +140,7 @@ test('the databases whose queries waited most for their turn are known', async (
   ]);
 });
 
-test('a query that is stuck past its time is ended with its thread, and the next is answered', async () => {
+test('a query that is stuck beyond its timeout is ended with its thread, and the next one is answered', async () => {
   open();
   const stuck = execute('stuck', { timeoutMs: 100 });
   const next = execute('next');
@@ -149,7 +149,7 @@ test('a query that is stuck past its time is ended with its thread, and the next
   expect(started).toBe(2);
 });
 
-test('a query that waits for the store past its time is not ended', async () => {
+test('a query that waits for the store beyond its timeout is not ended', async () => {
   open({ lookMs: 100_000 });
   const waits = execute('wait', { timeoutMs: 1 });
   let looks = 0;
@@ -164,19 +164,22 @@ test.each([
   ['memory', 'limit_exceeded'],
   ['write-crash', 'storage_unavailable'],
   ['write-stuck', 'storage_unavailable'],
-])('%s: its query is answered with its end, and the next by another thread', async (task, end) => {
-  open();
-  // Starts the thread first, so that it has begun the next query in time even on a busy machine.
-  expect(await execute('first')).toBe('first');
-  const answers = [
-    execute(task, { timeoutMs: task === 'write-stuck' ? 2000 : 100_000 }),
-    execute('next'),
-  ];
-  expect(await Promise.all(answers)).toEqual([end, 'next']);
-  expect(started).toBe(2);
-});
+])(
+  '%s: the query fails with this reason, another thread answers the next one',
+  async (task, end) => {
+    open();
+    // Starts the thread first, so that it has begun the next query in time even on a busy machine.
+    expect(await execute('first')).toBe('first');
+    const answers = [
+      execute(task, { timeoutMs: task === 'write-stuck' ? 2000 : 100_000 }),
+      execute('next'),
+    ];
+    expect(await Promise.all(answers)).toEqual([end, 'next']);
+    expect(started).toBe(2);
+  },
+);
 
-test('a write of a device that ends its thread has one more try, then it is refused', async () => {
+test('a push that ends its thread is retried once, then refused', async () => {
   const opened = open();
   const push = (hash: string) =>
     opened.push({ secret: 'somebody', message: hash }).catch((reason: unknown) => codeOf(reason));
@@ -186,7 +189,7 @@ test('a write of a device that ends its thread has one more try, then it is refu
   expect(started).toBe(3);
 });
 
-test('a read of a device is made by a thread, in the line of its credential', async () => {
+test('a thread reads for a device, in the queue of its credential', async () => {
   const opened = open();
   const running = execute('wait', { secret: 'somebody' });
   const text = async (name: 'pull' | 'check') => {
@@ -198,7 +201,7 @@ test('a read of a device is made by a thread, in the line of its credential', as
   expect(await Promise.all([running, ...reads])).toEqual(['wait', 'pull', 'check']);
 });
 
-test('a read of a device holds up others where there are any, and it is long or was busy', () => {
+test('holdsUpOthers() is true if there are others, and the read is long or its credential busy', () => {
   const opened = open();
   const [secret, other] = ['somebody', 'another'];
   const holds = () => [true, false].map((isLong) => opened.holdsUpOthers({ secret }, isLong));
@@ -209,7 +212,7 @@ test('a read of a device holds up others where there are any, and it is long or 
   expect(opened.holdsUpOthers({ secret: other }, false)).toBe(false);
 });
 
-test('a query whose time is over while it waits is answered then', async () => {
+test('a query whose timeout ends while it is queued is answered at that moment', async () => {
   open();
   const running = execute('wait');
   expect(await execute('late', { timeoutMs: 50 })).toBe('time out');
@@ -217,7 +220,7 @@ test('a query whose time is over while it waits is answered then', async () => {
   expect(await running).toBe('wait');
 });
 
-test('more than may wait are refused, and who has gone gives way', async () => {
+test('queries beyond the queue limit are refused; an abandoned query makes room', async () => {
   open({ waitingMax: 2 });
   let isGone = false;
   const running = execute('wait');
@@ -235,7 +238,7 @@ test('more than may wait are refused, and who has gone gives way', async () => {
   ]);
 });
 
-test('whoever fills the queue keeps nobody else out', async () => {
+test('a credential that fills the queue does not keep other credentials out', async () => {
   open({ waitingMax: 4 });
   const running = execute('wait');
   const many = ['1', '2', '3', '4'].map((query) => execute(query, { secret: 'many' }));
@@ -252,7 +255,7 @@ test('whoever fills the queue keeps nobody else out', async () => {
   ]);
 });
 
-test('a credential with long queries under way has shorter turns, others do not', async () => {
+test('a credential with long queries in progress has shorter turns, others do not', async () => {
   const turnOf = (secret: string) => open1.turnMs({ secret });
   const open1 = open();
   const quiet = turnOf('a');
@@ -263,7 +266,7 @@ test('a credential with long queries under way has shorter turns, others do not'
   expect(turnOf('a')).toBe(quiet);
 });
 
-test('a token has one line, wherever its queries come from; a key has one for each address', async () => {
+test('a token has one queue for all addresses; a key has one for each address', async () => {
   const open1 = open();
   const quiet = open1.turnMs({ secret: 'fnEtoken' });
   const running = execute('wait', { secret: 'fnEtoken:child:server', address: '10.0.0.1' });
@@ -278,7 +281,7 @@ test('a token has one line, wherever its queries come from; a key has one for ea
   await next;
 });
 
-test('a credential that has had its share of the last second has shorter turns while others are there', () => {
+test('a credential that used its share of the last second has shorter turns while others are active', () => {
   const open1 = open();
   const [busy, other] = [{ secret: 'a' }, { secret: 'b' }];
   const quiet = open1.turnMs(busy);
@@ -289,14 +292,14 @@ test('a credential that has had its share of the last second has shorter turns w
   expect(open1.turnMs(other)).toBe(quiet);
 });
 
-test('what was evaluated of a query in the executions before is part of its turn', () => {
+test("the time of a query's earlier executions counts towards its turn", () => {
   const open1 = open();
   const quiet = open1.turnMs({ secret: 'a' });
   expect(open1.turnMs({ secret: 'a' }, quiet / 4)).toBe((quiet * 3) / 4);
   expect(open1.turnMs({ secret: 'a' }, quiet + 1)).toBe(0);
 });
 
-test('close() ends what runs and refuses what waits', async () => {
+test('close() ends running queries and refuses queued ones', async () => {
   open();
   const answers = [execute('wait'), execute('second')];
   await expect.poll(() => pool?.counts).toMatchObject({ running: 1, waiting: 1 });
@@ -321,7 +324,7 @@ function openWithRoom(threads: number) {
   return { opened, system };
 }
 
-test('queries are refused while no thread can be started, and those after them are executed', async () => {
+test('queries are refused while no thread can be started, and later ones are executed', async () => {
   const { system } = openWithRoom(1);
   for (let i = 0; i < 3; i += 1) expect(await execute('first')).toBe('storage_unavailable');
   expect(system.reported).toHaveLength(3);
@@ -330,7 +333,7 @@ test('queries are refused while no thread can be started, and those after them a
   expect(await execute('second')).toBe('second');
 });
 
-test('with room for some threads, queries wait for those', async () => {
+test('if only some threads can be started, queries wait for those', async () => {
   const { system } = openWithRoom(3);
   system.room = 1;
   const answers = ['a', 'b', 'c'].map((secret) => execute(secret, { secret }));
@@ -338,7 +341,7 @@ test('with room for some threads, queries wait for those', async () => {
   expect(started).toBe(1);
 });
 
-test('when the only thread has ended and there is no room for another, whoever waits is told', async () => {
+test('if the only thread has ended and none can be started, queued queries are refused', async () => {
   const { system } = openWithRoom(1);
   system.room = 1;
   const answers = ['crash', 'second', 'third'].map((query) => execute(query));
@@ -346,7 +349,7 @@ test('when the only thread has ended and there is no room for another, whoever w
   expect(await Promise.all(answers)).toEqual(['Error: a bug', refused, refused]);
 });
 
-test('threads that were started, and those that ended unasked, are counted and reported', async () => {
+test('started threads and threads that ended unexpectedly are counted and reported', async () => {
   const reported: unknown[] = [];
   const opened = open({ report: (reason) => reported.push(reason) });
   await execute('first');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RecentTime } from './recent-time.ts';
 
-test('what was noted fades, and whoever has been gone for a second is no other', () => {
+test('RecentTime decays, and a credential that was idle for a second no longer counts', () => {
   let nowMs = 0;
   const recent = new RecentTime(() => nowMs);
   expect([recent.of('a'), recent.isAlone('a')]).toEqual([0, true]);

@@ -13,7 +13,7 @@ test('textOf() joins characters that are cut between parts', () => {
   expect(textOf([])).toBeUndefined();
 });
 
-test('textOf() makes of what is not UTF-8 a text that is no JSON', () => {
+test('textOf() turns bytes that are not UTF-8 into a text that is not JSON', () => {
   const text = textOf([bytesOf('"a'), Uint8Array.of(0xc3), bytesOf('b"')]);
   expect(() => JSON.parse(text ?? '""') as unknown).toThrow(SyntaxError);
 });
@@ -24,7 +24,7 @@ test('isLong() counts the bytes of all parts', () => {
   expect(isLong([half, half, Uint8Array.of(1)])).toBe(true);
 });
 
-test('ownBytes() copies what is part of a larger buffer, and nothing else', () => {
+test('ownBytes() copies a part of a larger buffer, and nothing else', () => {
   const whole = bytesOf('0123456789');
   expect(ownBytes(whole)).toBe(whole);
   const own = ownBytes(whole.subarray(2, 5));
@@ -38,7 +38,7 @@ test('valuesIn() counts brackets, braces and commas outside of strings', () => {
   expect(valuesIn(inBytes('"text"'))).toBe(0);
 });
 
-test('valuesIn() looks at each byte once, however many quotes there are', () => {
+test('valuesIn() reads each byte once, however many quotes there are', () => {
   const part = bytesOf(`${String.raw`"\\"`.repeat(1000)}["${String.raw`\"`.repeat(1000)}"]`);
   let searches = 0;
   part.indexOf = (...given) => {
@@ -49,7 +49,7 @@ test('valuesIn() looks at each byte once, however many quotes there are', () => 
   expect(searches).toBeLessThan(10);
 });
 
-test('valuesIn() counts the same wherever the text is cut', () => {
+test('valuesIn() has the same result wherever the text is cut', () => {
   const text = Buffer.from(
     String.raw`[{"a\\\"b,[": ["", "\\", ",{", "\\\\\",", "ä,"], "\"": {}}, "x\\", [1,2]]`,
   );

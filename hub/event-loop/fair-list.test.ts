@@ -10,7 +10,7 @@ const item = (text: string, group?: string): Item =>
   group === undefined ? { text } : { text, line: { name: text.slice(0, 1), group } };
 const textsOf = (items: readonly Item[]): string => items.map(({ text }) => text).join(' ');
 
-test('FairList: lines take turns, and what is of one stays in its order', () => {
+test('FairList: lines take turns, and each line keeps its order', () => {
   const list = new FairList<Item>();
   for (const text of ['a1', 'a2', 'a3', 'b1']) list.push(item(text, 'many'));
   list.push(item('own'));
@@ -21,7 +21,7 @@ test('FairList: lines take turns, and what is of one stays in its order', () => 
   expect(list.length).toBe(0);
 });
 
-test('FairList: what was taken and waits again is the first of its line, and who comes meanwhile is not behind it', () => {
+test('FairList: items that are put back come first in their line, but not before a new line', () => {
   const list = new FairList<Item>();
   for (const text of ['a1', 'a2', 'a3', 'a4']) list.push(item(text, 'many'));
   const [, ...rest] = list.splice(0, 3);

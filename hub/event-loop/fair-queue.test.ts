@@ -4,7 +4,7 @@ import { FairQueue } from './fair-queue.ts';
 const take = (queue: FairQueue<string>, runningMax = 1): string | undefined =>
   queue.take(runningMax);
 
-test('FairQueue takes from the line that has waited longest since its last turn', () => {
+test('FairQueue takes from the line whose last turn was longest ago', () => {
   const queue = new FairQueue<string>();
   queue.add('a', 'a1');
   queue.add('a', 'a2');
@@ -24,7 +24,7 @@ test('FairQueue takes from the line that has waited longest since its last turn'
   expect(queue.isEmpty).toBe(true);
 });
 
-test('FairQueue lets nobody overtake by coming again after each turn', () => {
+test('FairQueue: a line that rejoins after its turn does not overtake others', () => {
   const queue = new FairQueue<string>();
   queue.add('a', 'a');
   take(queue);
@@ -34,7 +34,7 @@ test('FairQueue lets nobody overtake by coming again after each turn', () => {
   expect(take(queue)).toBe('b');
 });
 
-test('FairQueue lets so many of one line run at once', () => {
+test('FairQueue limits how many items of one line run at once', () => {
   const queue = new FairQueue<string>();
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item);
   queue.add('b', 'b1');
@@ -48,7 +48,7 @@ test('FairQueue lets so many of one line run at once', () => {
   expect([queue.remove('a', 'a3'), queue.remove('a', 'a3')]).toEqual([true, false]);
 });
 
-test('FairQueue gives a group with many lines no more turns than one with a single line', () => {
+test('FairQueue gives a group with many lines as many turns as a group with one', () => {
   const queue = new FairQueue<string>();
   for (const n of [1, 2, 3, 4]) queue.add(`a${n}`, `a${n}`, 'a');
   queue.add('b', 'b1', 'b');
@@ -64,7 +64,7 @@ test('FairQueue gives a group with many lines no more turns than one with a sing
   expect([take(queue), take(queue), take(queue)]).toEqual(['a3', 'a4', 'again']);
 });
 
-test('FairQueue: a group that comes again after each turn waits its turn', () => {
+test('FairQueue: a group that rejoins after its turn does not overtake others', () => {
   const queue = new FairQueue<string>();
   queue.add('a1', 'a1', 'a');
   take(queue);
@@ -74,7 +74,7 @@ test('FairQueue: a group that comes again after each turn waits its turn', () =>
   expect(take(queue)).toBe('b');
 });
 
-test('FairQueue: a group that comes seldom is before those that come all the time', () => {
+test('FairQueue: a rarely used group goes before busy groups', () => {
   const queue = new FairQueue<string>();
   queue.recordTurn('seldom');
   for (const name of ['a', 'b']) queue.recordTurn(name);
@@ -87,7 +87,7 @@ test('FairQueue: a group that comes seldom is before those that come all the tim
   expect(order).toEqual(['seldom 1', 'a', 'b', 'seldom 2']);
 });
 
-test('FairQueue: a group of which nothing waits now, but which has just had a turn, is not the next', () => {
+test('FairQueue: a group that has just had a turn is not the next one, even if none of its items waits', () => {
   const queue = new FairQueue<string>();
   queue.add('a', 'a');
   queue.add('b', 'b1');
@@ -100,7 +100,7 @@ test('FairQueue: a group of which nothing waits now, but which has just had a tu
   expect(queue.isNextGroup('a')).toBe(false);
 });
 
-test('FairQueue: in a group, too, a line that comes seldom is before those that come all the time', () => {
+test('FairQueue: within a group, a rarely used line goes before busy lines', () => {
   const queue = new FairQueue<string>();
   for (const name of ['seldom', 'a', 'b']) queue.recordTurn(name, 'group');
   for (const name of ['a', 'b']) queue.add(name, name, 'group');
@@ -115,21 +115,21 @@ test('FairQueue: in a group, too, a line that comes seldom is before those that 
   expect(order).toEqual(['seldom 1', 'a', 'b', 'seldom 2']);
 });
 
-test('FairQueue: a turn that is noted counts for those that wait, too', () => {
+test('FairQueue: a recorded turn also counts for waiting items', () => {
   const queue = new FairQueue<string>();
   for (const name of ['a', 'b']) queue.add(name, name);
   queue.recordTurn('a');
   expect([take(queue), take(queue)]).toEqual(['b', 'a']);
 });
 
-test('FairQueue remembers the last turns of a bounded number of groups', () => {
+test('FairQueue remembers the last turns of a limited number of groups', () => {
   const queue = new FairQueue<string>();
   for (let n = 0; n < 2000; n += 1) queue.recordTurn(`${n}`);
   queue.add('first', 'first');
   expect([queue.isNextGroup('1999'), queue.isNextGroup('0')]).toEqual([false, true]);
 });
 
-test('FairQueue: where no more may wait, the last of the group of which most waits makes room', () => {
+test('FairQueue: a full queue drops the last item of the group with most waiting items', () => {
   const queue = new FairQueue<string>();
   for (const n of [1, 2, 3]) queue.add('a1', `a1 ${n}`, 'a');
   queue.add('a2', 'a2 1', 'a');

@@ -26,7 +26,7 @@ function openTurns({ group, limits = ALWAYS_3_MS }: Opened = {}) {
   return { run, ended, wait: (ms: number) => (now += ms) };
 }
 
-test('one query after the other begins at once', async () => {
+test('queries that come one after the other begin at once', async () => {
   const { run, ended } = openTurns();
   for (const query of ['a1', 'a2', 'a3', 'a4']) {
     void run(query);
@@ -36,7 +36,7 @@ test('one query after the other begins at once', async () => {
   }
 });
 
-test('queries that come at once are executed over several turns of the event loop, credential by credential', async () => {
+test('concurrent queries are executed over several turns of the event loop, alternating between credentials', async () => {
   const { run, ended } = openTurns();
   for (const query of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8']) void run(query);
   expect(ended).toEqual(['a1', 'a2', 'a3']);
@@ -51,7 +51,7 @@ test('queries that come at once are executed over several turns of the event loo
   expect(ended).toEqual(['a4', 'b4', 'a5', 'b5', 'a6', 'a7', 'a8']);
 });
 
-test('who comes later does not overtake those that wait', async () => {
+test('a later query does not overtake waiting queries', async () => {
   const { run, ended } = openTurns();
   const all = ['a1', 'a2', 'a3', 'a4'].map(run);
   await nextTurn();
@@ -60,7 +60,7 @@ test('who comes later does not overtake those that wait', async () => {
   expect(ended).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
 });
 
-test('while a group of credentials waits, others are not behind it, within a share of their own', async () => {
+test('while queries of one group wait, those of another group begin at once, within their own share', async () => {
   const { run, ended } = openTurns({
     group: (credential) => (credential < 'm' ? 'flood' : 'other'),
   });
@@ -73,7 +73,7 @@ test('while a group of credentials waits, others are not behind it, within a sha
   expect(ended.slice(6)).toEqual(['d', 'z', 'e', 'v', 'f', 'g']);
 });
 
-test('while others of its group wait, one that comes seldom is not behind them, within a share of their own', async () => {
+test('while other credentials of a group wait, a rarely used one begins at once, within its own share', async () => {
   const { run, ended } = openTurns({ group: () => 'all' });
   for (const query of ['u', 'v', 'w']) {
     void run(query);
@@ -89,7 +89,7 @@ test('while others of its group wait, one that comes seldom is not behind them, 
   expect(ended).toEqual(['w', 'x', 'a4', 'a5', 'a6']);
 });
 
-test('what nobody wants any more takes no turn', async () => {
+test('abandoned queries take no turn', async () => {
   const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
   const begun: string[] = [];
   let isGone = false;
@@ -106,7 +106,7 @@ test('what nobody wants any more takes no turn', async () => {
   expect(passed).toBeLessThan(5);
 });
 
-test('what is begun can be counted instead of timed', async () => {
+test('a limit can count begun queries instead of their time', async () => {
   const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
   expect(turns.enter('a')).toBe(undefined);
   expect(turns.enter('a')).toBe(undefined);
@@ -117,7 +117,7 @@ test('what is begun can be counted instead of timed', async () => {
 });
 
 test.each([undefined, () => 'all'])(
-  'who is alone has longer turns, also in a group',
+  'a credential that is alone has longer turns, also in a group',
   async (group) => {
     const limits = {
       alone: { ms: 10, count: Infinity },
@@ -140,7 +140,7 @@ test.each([undefined, () => 'all'])(
   },
 );
 
-test('of what waits for nothing, a group that has had its share is not new', async () => {
+test('a group that has used its share does not count as new', async () => {
   const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
   const begun: string[] = [];
   const enter = (name: string): void => {

@@ -88,7 +88,7 @@ test.each([
       return [await open(), await open()];
     },
   ],
-])('%s: a device is sent the document of a file that has come', async (_, storages) => {
+])('%s: a device is sent the document again when its file is uploaded', async (_, storages) => {
   const hubs = await openHubs(await storages());
   const [first, last] = [hubs[0], hubs.at(-1)] as [TestHub, TestHub];
   await first.query({ create_collection: { object: { name: 'notes' } } });

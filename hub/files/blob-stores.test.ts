@@ -64,7 +64,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
     store = (await stores[name]?.()) as BlobStore;
   });
 
-  test('what was put is there, as it was put last, until it is deleted', async () => {
+  test('a blob keeps the value that was put last until it is deleted', async () => {
     expect(await store.get('0/1/2/ab/manifest')).toBeUndefined();
     await store.put('0/1/2/ab/manifest', bytes('first'));
     await store.put('0/1/2/ab/manifest', bytes('second'));
@@ -76,7 +76,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
     expect(await keysOf(store, '')).toEqual([]);
   });
 
-  test('keys are listed by directory, together, with the time they were put', async () => {
+  test('list() returns the keys of a directory together, with the times of their puts', async () => {
     const before = Date.now() - 2000;
     const keys = ['1/2/a/0', '1/2/a/1', '1/2/a/10', '1/2/b/0', '11/2/a/0'];
     for (const key of keys) await store.put(key, bytes(key));
@@ -100,7 +100,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
   // page.
   const many = name === 'bucket' ? 900 : 1100;
 
-  test(`${many} keys are listed`, async () => {
+  test(`list() returns ${many} keys`, async () => {
     const keys = Array.from({ length: many }, (_, i) => `9/9/${i}/0`);
     for (let at = 0; at < keys.length; at += 100)
       await Promise.all(keys.slice(at, at + 100).map((key) => store.put(key, bytes('x'))));
@@ -109,7 +109,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
     expect(await keysOf(store, '9/')).toEqual([]);
   });
 
-  test('two that put the same at once do not disturb each other', async () => {
+  test('concurrent puts of the same blob do not disturb each other', async () => {
     const put = () => store.put('5/5/5/a/0', bytes('same'));
     await Promise.all([put(), put(), put(), put()]);
     expect(new TextDecoder().decode(await store.get('5/5/5/a/0'))).toBe('same');
@@ -118,7 +118,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
   });
 });
 
-test('what a process left half written in a folder is not listed', async () => {
+test('list() omits half-written files of a folder', async () => {
   const path = await folder();
   const store = await openFolderBlobs(path);
   await store.put('1/0', bytes('x'));
@@ -129,7 +129,7 @@ test('what a process left half written in a folder is not listed', async () => {
   expect(await readdir(join(path, '1'))).toEqual(['.half']);
 });
 
-test('files stop long before the disk is full; what is there can be read and removed', async () => {
+test('put() is refused long before the disk is full; files can still be read and deleted', async () => {
   const path = await folder();
   let free = 513 * 1024 * 1024;
   const store = await openFolderBlobs(path, () => free);
@@ -143,7 +143,7 @@ test('files stop long before the disk is full; what is there can be read and rem
 });
 
 // This server does not verify signatures, but it refuses unknown keys.
-test('wrong credentials of a bucket are an error, not an empty bucket', async () => {
+test('wrong credentials or a missing bucket are an error, not an empty bucket', async () => {
   const url = await bucket();
   const store = openBucketBlobs({ url, region: 'us-east-1', keyId: 'NOBODY', secret: 'wrong' });
   await expect(store.put('1/0', bytes('x'))).rejects.toThrow('403');
@@ -179,13 +179,13 @@ test.each([
   [429, 'TooManyRequests'],
   [408, 'RequestTimeout'],
   [400, 'RequestTimeout'],
-])('a bucket that is busy (%i %s) is asked again', async (status, code) => {
+])('a busy bucket (%i %s) is asked again', async (status, code) => {
   const { store } = await busyBucket(status, code, 1);
   await store.put('1/0', bytes('x'));
   expect(await store.get('1/0')).toEqual(bytes('bytes'));
 });
 
-test('of a bucket that stays busy, or is away, whoever asks is told to come again', async () => {
+test('a bucket that stays busy or is unreachable fails with `storage_unavailable`', async () => {
   const { store, asked } = await busyBucket(429, 'TooManyRequests', Infinity);
   await expect(store.put('1/0', bytes('x'))).rejects.toMatchObject({ code: 'storage_unavailable' });
   expect(asked()).toBe(4);
@@ -198,7 +198,7 @@ test('of a bucket that stays busy, or is away, whoever asks is told to come agai
   await expect(away.get('1/0')).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
-test('where files are kept follows from the settings', async () => {
+test('openBlobs() chooses the store by the settings', async () => {
   const data = await folder();
   const opened = await openBlobs(
     { files: undefined, data, postgres: undefined, tenant: 'main' },
@@ -231,7 +231,7 @@ test('where files are kept follows from the settings', async () => {
     ).rejects.toThrow('AWS_ACCESS_KEY_ID');
 });
 
-test('hubs with data of their own that share a store do not see each other’s files', async () => {
+test('tenants that share a file store do not see each other’s files', async () => {
   const [files, postgres] = [await folder(), 'postgres://x'];
   const opened = async (tenant: string): Promise<BlobStore> => {
     const kept = await openBlobs({ files, data: '', postgres, tenant }, {});

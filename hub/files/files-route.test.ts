@@ -58,7 +58,7 @@ const ask = (
 const put = (path: string, body: string | Buffer) =>
   ask(path, { method: 'PUT', body: body as BodyInit });
 
-test('a file is brought and got, chunk by chunk, as its document allows', async () => {
+test('a file is uploaded and downloaded in chunks if its document allows it', async () => {
   await note(file);
   const at = 'collection=notes&id=7';
   const begun = await put(`${digits}?${at}`, JSON.stringify(manifest));
@@ -82,7 +82,7 @@ test('a file is brought and got, chunk by chunk, as its document allows', async 
   expect(await route.sweep()).toBe(0);
 });
 
-test('what no document has referred to for a day is removed', async () => {
+test('a file that no document has referred to for a day is removed', async () => {
   await note(file);
   const at = 'collection=notes&id=7';
   now -= 2 * DAY;
@@ -96,7 +96,7 @@ test.each([
   ['a day', 1, 0],
   ['a week', 7.1, 1],
 ])(
-  '%s after its data were restored, of what no document refers to so much is removed',
+  '%s after a restore, an unreferenced file is kept within the week, then removed',
   async (_, days, removed) => {
     const storage = memoryStorage();
     const restored = new Date(Date.now() - days * DAY).toISOString();
@@ -154,14 +154,14 @@ test.each([
     405,
     'method not allowed',
   ],
-])('%s is refused', async (_, send, status, code) => {
+])('a request with %s is refused', async (_, send, status, code) => {
   await note(file);
   const answer = await send();
   const body = (await answer.json()) as { code?: string; errors?: { code: string }[] };
   expect([answer.status, body.code ?? body.errors?.[0]?.code]).toEqual([status, code]);
 });
 
-test('a hub that keeps no files says what to do', async () => {
+test('a hub that stores no files answers 501 `no_files`', async () => {
   const without = await openTestHub({
     routes: (opened) => [createFilesRoute(opened, undefined, { fileBytes: 1 })],
   });
@@ -172,7 +172,7 @@ test('a hub that keeps no files says what to do', async () => {
   await without.close();
 });
 
-test('a page of another origin may bring files', async () => {
+test('a page of another origin may upload files', async () => {
   const answer = await fetch(`${hub.url}/files/${digits}?collection=notes&id=7`, {
     method: 'OPTIONS',
     headers: { origin: 'https://app.example', 'access-control-request-method': 'PUT' },

@@ -21,7 +21,7 @@ const failNext = (code: string): void =>
   void vi.mocked(open).mockRejectedValueOnce(Object.assign(new Error(code), { code }));
 
 test.each(['ENOSPC', 'EDQUOT', 'EFBIG'])(
-  'put() says on %s that there is no room, and leaves nothing',
+  'put() on %s rejects with `storage_full` and leaves nothing',
   async (code) => {
     const store = await openFolderBlobs(folder, () => Infinity);
     failNext(code);
@@ -33,13 +33,13 @@ test.each(['ENOSPC', 'EDQUOT', 'EFBIG'])(
   },
 );
 
-test('put() passes on what is another fault of the disk', async () => {
+test('put() passes other disk errors on', async () => {
   const store = await openFolderBlobs(folder, () => Infinity);
   failNext('EIO');
   await expect(store.put('1/0', new Uint8Array(1))).rejects.toThrow('EIO');
 });
 
-test('put() has the names of the folders that it makes on disk as well', async () => {
+test('put() also syncs the folders that it creates', async () => {
   const store = await openFolderBlobs(folder, () => Infinity);
   const synced = (): unknown[] =>
     vi

@@ -36,7 +36,7 @@ test.each(['no secret', 'a wrong secret'])(
   },
 );
 
-test('a body without a length is read no further than its first part before its secret is checked', async () => {
+test('before its secret is checked, only the first part of a body without a length is read', async () => {
   const opened = await open({ settings: { metrics: 'open' } });
   const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n';
   const { socket, received } = dial(opened.port, head);
@@ -45,7 +45,7 @@ test('a body without a length is read no further than its first part before its 
   await expect.poll(received).toContain('401');
 });
 
-test('a large body of a valid credential is answered, with a length and without', async () => {
+test('a large body with a valid secret is answered, with a length and without', async () => {
   const { url, secret } = await open();
   const text = `{"length":"${'x'.repeat(300_000)}"}`;
   const headers = { authorization: `Bearer ${secret}` };
@@ -82,7 +82,7 @@ async function mostReadInTurn(work: () => Promise<unknown>): Promise<number> {
 }
 
 test.each(['a valid secret', 'a wrong secret'])(
-  'of a large body with %s, a little is read in each turn of the event loop',
+  'a large body with %s is read in small portions, one per turn of the event loop',
   async (kind) => {
     const opened = await open();
     const secret = kind === 'a valid secret' ? opened.secret : 'fnAwrong';
@@ -121,7 +121,7 @@ async function chunksRead(work: () => Promise<unknown>) {
   return seen;
 }
 
-test('of a body in small chunks, few are read in each turn of the event loop', async () => {
+test('only some chunks of a body in small chunks are read in one turn of the event loop', async () => {
   const { port, secret } = await open();
   const text = JSON.stringify('x'.repeat(480_000));
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
@@ -141,7 +141,7 @@ test('of a body in small chunks, few are read in each turn of the event loop', a
   expect(most).toBeLessThan(5_000);
 });
 
-test('bodies of one address fill its share of the memory, not that of the others', async () => {
+test("bodies from one address fill only this address's share of the memory", async () => {
   const opened = await open({
     settings: {
       trustedProxies: ['127.0.0.1'],
@@ -162,19 +162,19 @@ test('bodies of one address fill its share of the memory, not that of the others
   expect(await other.json()).toEqual({ resource: MIB });
 });
 
-test('a body that hardly arrives is refused long before its deadline', async () => {
+test('a body that arrives too slowly is refused long before its deadline', async () => {
   const { port, secret } = await open({ settings: { bodyWindowMs: 300, requestMs: 600_000 } });
   const { received } = dial(port, `${post(MIB, `authorization: Bearer ${secret}`)}{`);
   await expect.poll(received).toMatch(/^HTTP\/1.1 408[^]*of the body arrived/);
 });
 
-test('requests of a credential that never arrive hold up no other of it', async () => {
+test('requests that never arrive do not block other requests of their credential', async () => {
   const { port, query, secret } = await open({ settings: { concurrencyPerCredential: 3 } });
   for (let i = 0; i < 110; i++) dial(port, `${post(9, `authorization: Bearer ${secret}`)}{`);
   for (let i = 0; i < 5; i++) expect((await query(1)).status).toBe(200);
 });
 
-test('requests of one credential at once wait for each other, and are all answered', async () => {
+test('concurrent requests of one credential are queued and all answered', async () => {
   const { query } = await open({ settings: { concurrencyPerCredential: 3 } });
   const answers = await Promise.all(Array.from({ length: 250 }, (_, i) => query({ add: [i, 1] })));
   expect(answers.map(({ body }) => body.resource)).toEqual(answers.map((_, i) => i + 1));
@@ -191,7 +191,7 @@ async function openSlow(settings: Partial<HubSettings>) {
   return { ...opened, waiting, slow: () => fetch(`${opened.url}/slow/`) };
 }
 
-test('callers of one address that ask at once, each over a connection of its own, are all answered', async () => {
+test('concurrent requests from one address over separate connections are all answered', async () => {
   const { slow, waiting } = await openSlow({ concurrencyPerCredential: 110 });
   const asked = Array.from({ length: 110 }, slow);
   await expect.poll(() => waiting.length).toBe(110);
@@ -199,7 +199,7 @@ test('callers of one address that ask at once, each over a connection of its own
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200));
 });
 
-test('too many that wait are refused, and only those of their credential', async () => {
+test('requests beyond the queue limit of a credential are refused; other credentials are answered', async () => {
   const { slow, waiting, query } = await openSlow({
     concurrencyPerCredential: 1,
     waitingPerCredential: 2,
@@ -235,7 +235,7 @@ const keptBy = (signals: readonly AbortSignal[]): number =>
     return sum + getEventListeners(signal, 'abort').length + (kept?.size ?? 0);
   }, 0);
 
-test('streams that have ended leave nothing behind', async () => {
+test('ended streams leave no listeners behind', async () => {
   const made: AbortSignal[] = [];
   class Noted extends AbortController {
     constructor() {
@@ -258,7 +258,7 @@ test('streams that have ended leave nothing behind', async () => {
   expect(keptBy(lasting)).toBe(before);
 });
 
-test('an answer that nobody reads is let go', async () => {
+test('a response that the client does not read is dropped', async () => {
   const opened = await open({ settings: { slowReaderMs: 300, metrics: 'open' } });
   const { port, secret } = opened;
   const { socket } = dial(port, post(LONG.length, `authorization: Bearer ${secret}`) + LONG);
@@ -267,7 +267,7 @@ test('an answer that nobody reads is let go', async () => {
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
 });
 
-test('an answer over HTTP/2 is let go when its client cancels it', async () => {
+test('an HTTP/2 response is dropped when its client cancels it', async () => {
   const opened = await open({ settings: { metrics: 'open' } });
   const session = connectHttp2(opened.url).on('error', () => undefined);
   const asked = session.request({
@@ -284,7 +284,7 @@ test('an answer over HTTP/2 is let go when its client cancels it', async () => {
 });
 
 test.each([100, 60_000])(
-  'an answer of %i characters over HTTP/2 that nobody reads is let go',
+  'an HTTP/2 response of %i characters that the client does not read is dropped',
   async (chars) => {
     const opened = await open({ settings: { slowReaderMs: 100, metrics: 'open' } });
     const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
@@ -299,7 +299,7 @@ test.each([100, 60_000])(
   },
 );
 
-test('answers over HTTP/1.1 that nobody reads are counted when the system takes no more, and let go', async () => {
+test("unread HTTP/1.1 responses count when the system's buffer is full, and are dropped", async () => {
   const opened = await open({ settings: { slowReaderMs: 1000, metrics: 'open' } });
   const query = JSON.stringify({
     map: { lambda: 'i', expr: 'x'.repeat(60) },
@@ -321,7 +321,7 @@ test('answers over HTTP/1.1 that nobody reads are counted when the system takes 
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
 });
 
-test('answers over HTTP/2 that nobody reads are counted, though none of them is long', async () => {
+test('unread HTTP/2 responses count, even if each of them is short', async () => {
   const opened = await open({
     settings: { slowReaderMs: 600_000, metrics: 'open', answerBytesPerCredential: MIB },
   });
@@ -342,7 +342,7 @@ test('answers over HTTP/2 that nobody reads are counted, though none of them is 
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
 });
 
-test('of long parts of streams that nobody reads, those that are too much break off', async () => {
+test('streams with long unread parts break off beyond the limit of their credential', async () => {
   async function* body() {
     yield 'x'.repeat(MIB);
   }
@@ -366,7 +366,7 @@ test('of long parts of streams that nobody reads, those that are too much break 
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
 });
 
-test('who does not read answers is given no more of them, and others are', async () => {
+test('a client that does not read responses gets no further long ones; other queries are answered', async () => {
   const opened = await open({
     settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', ratePerAddress: 0 },
   });
@@ -382,7 +382,7 @@ test('who does not read answers is given no more of them, and others are', async
   expect((await query({ add: [1, 2] })).body.resource).toBe(3);
 });
 
-test('a page of an allowed origin is told that its answer is not sent', async () => {
+test('a page of an allowed origin can read the error that its answer is not sent', async () => {
   const origin = 'https://app.example';
   const opened = await open({
     settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', corsOrigins: [origin] },
@@ -409,7 +409,7 @@ test('a page of an allowed origin is told that its answer is not sent', async ()
   });
 });
 
-test('a long answer arrives as it is, whatever characters lie where it is parted', async () => {
+test('a long answer arrives unchanged, whatever characters are at its cuts', async () => {
   const { query } = await open();
   const text = '𝒳é€'.repeat(60_000);
   expect((await query(text)).body.resource).toBe(text);

@@ -23,7 +23,7 @@ async function countedBy({ url }: TestHub): Promise<number> {
   return Number(/^burrow_sockets (\d+)/m.exec(metrics)?.[1]);
 }
 
-test('T13: connections that dawdle hold up no caller', async () => {
+test('T13: connections that stop in mid-request do not block other callers', async () => {
   const patient = { ...ALL_AT_ONCE, headerMs: 120_000, requestMs: 120_000 };
   const opened = await open({ settings: { ...patient, metrics: 'open' } });
   dawdle(opened);
@@ -33,12 +33,12 @@ test('T13: connections that dawdle hold up no caller', async () => {
   expect(leftOpen()).toBe(DAWDLING);
 });
 
-test('T13: connections that dawdle are closed', async () => {
+test('T13: connections that stop in mid-request are closed', async () => {
   dawdle(await open({ settings: { ...ALL_AT_ONCE, headerMs: 1500, requestMs: 2500 } }));
   await expect.poll(leftOpen).toBe(0);
 });
 
-test('T13: connections on which no WebSocket is opened are closed, whatever their clients do', async () => {
+test('T13: connections whose WebSocket offer was refused are closed, even if their clients stay', async () => {
   const opened = await open({ settings: { metrics: 'open' } });
   const offer =
     'GET /nowhere HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
@@ -62,7 +62,7 @@ const PATIENT = { bodyWindowMs: 120_000 };
 const begun = ({ secret }: TestHub): string =>
   `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
 
-test('T13: connections are counted, in all and by address', async () => {
+test('T13: connections are limited in total and by address', async () => {
   const { port, url } = await open({ settings: { sockets: 10, socketsPerAddress: 4 } });
   // As many connections may wait as may be open.
   for (let i = 0; i < 12; i++) dial(port);
@@ -71,7 +71,7 @@ test('T13: connections are counted, in all and by address', async () => {
   await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
 });
 
-test('T13: a connection that waits for a request makes room for another of its address', async () => {
+test('T13: an idle connection is closed to make room for another of its address', async () => {
   const limits = { ...PATIENT, sockets: 10, socketsPerAddress: 2, keepAliveMs: 120_000 };
   const opened = await open({ settings: limits });
   const first = dial(opened.port, PING);
@@ -90,7 +90,7 @@ test('T13: a connection that waits for a request makes room for another of its a
   expect(alsoBusy.socket.destroyed).toBe(false);
 });
 
-test('T13: a request on a connection that was idle is answered, whatever connections come with it', async () => {
+test('T13: a request on an idle connection is answered, even if a new connection arrives with it', async () => {
   const { port } = await open({ settings: { socketsPerAddress: 1 } });
   const first = dial(port, PING);
   await expect.poll(first.received).toContain('resource');
@@ -100,7 +100,7 @@ test('T13: a request on a connection that was idle is answered, whatever connect
   expect(first.received().match(/resource/g)).toHaveLength(2);
 });
 
-test('T13: where no more may wait, a connection that has just become idle is ended', async () => {
+test('T13: if no more connections may wait, a connection that becomes idle is closed', async () => {
   const { port } = await open({ settings: { socketsPerAddress: 1 } });
   const first = dial(port, PING);
   await expect.poll(first.received).toContain('resource');
@@ -109,14 +109,14 @@ test('T13: where no more may wait, a connection that has just become idle is end
   expect(first.socket.destroyed).toBe(true);
 });
 
-test('T13: of many requests at once from one address, none is refused', async () => {
+test('T13: many concurrent requests from one address are all answered', async () => {
   const { port } = await open({ settings: { socketsPerAddress: 10 } });
   const asked = Array.from({ length: 20 }, () => dial(port, PING_ONCE));
   const answered = (): number => asked.filter(({ received }) => /resource/.test(received())).length;
   await expect.poll(answered).toBe(20);
 });
 
-test('T13: a connection that waits too long for others of its address is told so', async () => {
+test('T13: a connection that waits too long for others of its address is answered 429', async () => {
   const opened = await open({
     settings: { ...PATIENT, socketsPerAddress: 1, connectionWaitMs: 200 },
   });
@@ -132,7 +132,7 @@ test('T13: a connection that waits too long for others of its address is told so
 /** Requests from 127.0.0.1 count as those of a proxy: they are limited in total only. */
 const OTHERS = { trustedProxies: ['127.0.0.1'], metrics: 'open' } as const;
 
-test('T13: connections that wait take no place of another address', async () => {
+test('T13: waiting connections do not use places of other addresses', async () => {
   const { port, url } = await open({ settings: { ...OTHERS, sockets: 3, socketsPerAddress: 2 } });
   const dialed = Array.from({ length: 3 }, () => dial(port, '', '127.0.0.2'));
   await Promise.all(dialed.map(({ socket }) => once(socket, 'connect')));
@@ -142,7 +142,7 @@ test('T13: connections that wait take no place of another address', async () => 
     .toEqual([false, false, true]);
 });
 
-test('T13: while others of its address wait, a connection is ended with its response, and its client is told', async () => {
+test('T13: while others of its address wait, a connection is closed after its response, with `connection: close`', async () => {
   const opened = await open({ settings: { ...PATIENT, ...OTHERS, socketsPerAddress: 1 } });
   const busy = dial(opened.port, begun(opened), '127.0.0.2');
   await expect.poll(() => countedBy(opened)).toBe(2);
@@ -153,7 +153,7 @@ test('T13: while others of its address wait, a connection is ended with its resp
   expect(busy.received()).toMatch(/\r\nconnection: close\r\n/i);
 });
 
-test('T13: a body that inflates without end is refused, and so is one without end', async () => {
+test('T13: endless bodies, also compressed ones, are refused', async () => {
   const { port, url, secret } = await open({ settings: { requestBytes: 1024 * 1024 } });
   const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
   const send = (body: BodyInit, more: Record<string, string> = {}) =>
@@ -191,7 +191,7 @@ test('T13: long headers and long lines are refused', async () => {
   await expect.poll(received).toContain('431');
 });
 
-test('T13: a stream that nobody reads is let go', async () => {
+test('T13: a stream that the client does not read is ended', async () => {
   const part = 'x'.repeat(64 * 1024);
   let isOver = false;
   async function* endless() {
@@ -212,7 +212,7 @@ test('T13: a stream that nobody reads is let go', async () => {
   await expect.poll(() => isOver).toBe(true);
 });
 
-test('T17: pages of other origins, other names, forms: only listed origins are let in', async () => {
+test('T17: requests with an unlisted origin, a foreign host name or from a form are refused', async () => {
   const app = 'https://app.example';
   const { port, url, secret } = await open({ settings: { corsOrigins: [app] } });
   const authorization = `Bearer ${secret}`;
@@ -249,7 +249,7 @@ test('T17: pages of other origins, other names, forms: only listed origins are l
   }
 });
 
-test('T17: without a list no page is let in, and * lets in all but null', async () => {
+test('T17: without a list all origins are refused; with * all but null are allowed', async () => {
   const { url } = await open();
   expect((await fetch(`${url}/ping`, { headers: { origin: 'https://app.example' } })).status).toBe(
     403,
@@ -261,7 +261,7 @@ test('T17: without a list no page is let in, and * lets in all but null', async 
   expect((await ask('null')).status).toBe(403);
 });
 
-test('T21: no secret is logged, and what is logged stays on its line', async () => {
+test('T21: no secret is logged, and each log entry stays on its line', async () => {
   const { port, url, query, logged } = await open();
   const canary = 'canary-secret-0123456789-of-a-caller';
   const headers = { authorization: `Bearer ${canary}`, 'user-agent': `\u001b[31m${canary}` };
@@ -279,7 +279,7 @@ test('T21: no secret is logged, and what is logged stays on its line', async () 
   for (const line of logged().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
 });
 
-test('V2: others are answered while a body of 8 MB is read', async () => {
+test('V2: other requests are answered while a body of 8 MB is read', async () => {
   const { port, url, secret } = await open({ settings: { metrics: 'open' } });
   const part = '{"object":{"id":12345,"name":"abcdef","ok":true}}';
   const count = Math.floor((LIMITS.requestBytes - 12) / (part.length + 1));
@@ -300,7 +300,7 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
   expect(between).toBeGreaterThan(body.length / LIMITS.sliceChars / 8);
 });
 
-test('V1: rates and concurrency answer 429 with Retry-After', async () => {
+test('V1: requests beyond the rate of a token are answered 429 with Retry-After', async () => {
   const { query } = await open({ settings: { ratePerToken: 1, burstSeconds: 10 } });
   await query({ create_collection: { object: { name: 'users' } } });
   await query({ create: { ref: { collection: 'users' }, id: '1' }, params: { object: {} } });
@@ -322,7 +322,7 @@ test('V1: rates and concurrency answer 429 with Retry-After', async () => {
   expect((await query(1)).status).toBe(200);
 });
 
-test('V1: requests from one address have a rate too', async () => {
+test('V1: requests from one address have a rate limit too', async () => {
   const { url } = await open({
     settings: { ratePerAddress: 1, ratePerToken: 50, burstSeconds: 5 },
   });
@@ -334,7 +334,7 @@ test('V1: requests from one address have a rate too', async () => {
   expect(letIn).toBeLessThanOrEqual(5 + Math.ceil(seconds));
 });
 
-test('V1: addresses of one IPv6 network are one caller', async () => {
+test('V1: addresses of one IPv6 network count as one caller', async () => {
   const { url } = await open({
     settings: { ratePerAddress: 0.001, burstSeconds: 5000, trustedProxies: ['127.0.0.1'] },
   });

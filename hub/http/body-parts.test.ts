@@ -5,13 +5,13 @@ import { BodyParts } from './body-parts.ts';
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
-test('a body of one part is that part', () => {
+test('a body of one part is not copied', () => {
   const [part, parts] = [bytesOf('{"add":[1,2]}'), new BodyParts()];
   parts.add(part);
   expect(parts.whole()[0]).toBe(part);
 });
 
-test('a body of many small parts is few, and the same bytes', () => {
+test('a body of many small parts is joined into few, with the same bytes', () => {
   const parts = new BodyParts();
   let text = '';
   for (let n = 0; n < 200_000; n += 1) {
@@ -25,7 +25,7 @@ test('a body of many small parts is few, and the same bytes', () => {
   expect(whole.length).toBeLessThan(200);
 });
 
-test('what makes a body long is nobody else’s memory', () => {
+test('parts of a long body do not share memory with other data', () => {
   const parts = new BodyParts();
   const memory = new Uint8Array(2 * LIMITS.sliceChars + 2);
   for (const [from, to] of [

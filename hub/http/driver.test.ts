@@ -34,7 +34,7 @@ async function addNotes(admin: InstanceType<typeof Client>, count: number): Prom
   await admin.query(q.Foreach(ids, q.Lambda('id', create)));
 }
 
-test('queries, pages and metrics', async () => {
+test('the driver queries, pages and gets metrics', async () => {
   const admin = await open();
   expect(await admin.ping('all')).toBe('Scope all is OK');
   await addNotes(admin, 25);
@@ -55,7 +55,7 @@ test('queries, pages and metrics', async () => {
   expect(getLastTxnTime?.call(admin)).toBeGreaterThan(1e15);
 });
 
-test('logins: a token acts as its user until it is logged out', async () => {
+test('a token of a login acts as its user until it is logged out', async () => {
   const admin = await open();
   await admin.query(q.CreateCollection({ name: 'users' }));
   const user = await admin.query<{ ref: unknown }>(
@@ -70,7 +70,7 @@ test('logins: a token acts as its user until it is logged out', async () => {
   await expect(alice.query(q.CurrentIdentity())).rejects.toMatchObject({ name: 'Unauthorized' });
 });
 
-test('errors have the classes of their status', async () => {
+test("the driver's errors have the classes of their statuses", async () => {
   const admin = await open();
   await addNotes(admin, 1);
   const named = (name: string, message: string) => ({
@@ -90,7 +90,7 @@ test('errors have the classes of their status', async () => {
   ).rejects.toMatchObject(named('PermissionDenied', 'permission denied'));
 });
 
-test('streams of documents and sets', async () => {
+test('the driver streams documents and sets', async () => {
   const admin = await open();
   await addNotes(admin, 1);
   const events: string[] = [];
@@ -127,7 +127,7 @@ test('streams of documents and sets', async () => {
   setStream.close();
 });
 
-test('101 streams of one secret at once, with all fields of a version', async () => {
+test('101 concurrent streams of one secret get all fields of a version', async () => {
   const admin = await open();
   await addNotes(admin, 1);
   const ref = q.Ref(q.Collection('notes'), '1');
@@ -156,7 +156,7 @@ test('101 streams of one secret at once, with all fields of a version', async ()
   for (const stream of streams) stream.close();
 });
 
-test('of 125 streams of a session 115 are closed at once, and the others go on', async () => {
+test('when 115 of 125 streams of a session are closed at once, the others continue', async () => {
   const admin = await open();
   await addNotes(admin, 2);
   const started: number[] = [];
@@ -177,7 +177,7 @@ test('of 125 streams of a session 115 are closed at once, and the others go on',
   for (const stream of streams) stream.close();
 });
 
-test('of 260 streams of one secret ten are refused by name, and as many may begin as end', async () => {
+test('ten of 260 streams of one secret are refused by name; for each that ends, a new one may begin', async () => {
   const admin = await open();
   await addNotes(admin, 1);
   const started = new Set<number>();

@@ -71,7 +71,7 @@ function overSocket(url: string, head: readonly string[], body: string | Buffer)
   });
 }
 
-test('who offers to go over to HTTP/2 on a cleartext port is answered in HTTP/1.1', async () => {
+test('an upgrade offer to HTTP/2 on a cleartext port is answered in HTTP/1.1', async () => {
   const { url, secret } = await open();
   const offer = [
     'Connection: Upgrade, HTTP2-Settings, close',
@@ -84,7 +84,7 @@ test('who offers to go over to HTTP/2 on a cleartext port is answered in HTTP/1.
   expect(answer).toContain('{"resource":3}');
 });
 
-test('who offers it with each request, as clients in Java do, is answered on one connection', async () => {
+test('upgrade offers with each request, as Java clients send them, are answered on one connection', async () => {
   const { url, secret } = await open();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const authorization = `Bearer ${secret}`;
@@ -110,7 +110,7 @@ test('who offers it with each request, as clients in Java do, is answered on one
   agent.destroy();
 });
 
-test('a request behind one that offers to go over to HTTP/2 is answered too', async () => {
+test('a request pipelined after an upgrade offer to HTTP/2 is answered too', async () => {
   const { port, secret } = await open();
   const offer = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c';
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}`;
@@ -125,7 +125,7 @@ test('a request behind one that offers to go over to HTTP/2 is answered too', as
   expect(answers).toMatch(/is OK[^]*\{"resource":3\}/);
 });
 
-test('a body that is not UTF-8 is not JSON', async () => {
+test('a body that is not UTF-8 is refused as invalid JSON', async () => {
   const { url, secret, query } = await open();
   const key = `Authorization: Bearer ${secret}`;
   const answer = await overSocket(
@@ -138,7 +138,7 @@ test('a body that is not UTF-8 is not JSON', async () => {
   expect((await query('\u{1F426} \uFFFD')).body).toEqual({ resource: '\u{1F426} \uFFFD' });
 });
 
-test('health, ping and metrics: the first two need no secret', async () => {
+test('health and ping need no secret, metrics do', async () => {
   const { url, secret } = await open();
   expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' });
   expect(await (await fetch(`${url}/ping?scope=node`)).json()).toEqual({
@@ -149,7 +149,7 @@ test('health, ping and metrics: the first two need no secret', async () => {
   expect(await metrics.text()).toContain('burrow_http_requests_total{route="health",status="200"}');
 });
 
-test('health and metrics answer HEAD, and metrics a secret as the name of a user', async () => {
+test('health and metrics answer HEAD, and metrics accept a secret by basic authentication', async () => {
   const { url, secret } = await open();
   const head = await fetch(`${url}/health`, { method: 'HEAD' });
   expect([head.status, await head.text()]).toEqual([200, '']);
@@ -161,7 +161,7 @@ test('health and metrics answer HEAD, and metrics a secret as the name of a user
   }
 });
 
-test('metrics are refused with a status while the keys cannot be read', async () => {
+test('metrics answer 503 while the keys cannot be read', async () => {
   // Without a lease, each request reads from the store.
   const {
     url,
@@ -182,7 +182,7 @@ test('metrics are refused with a status while the keys cannot be read', async ()
   expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200);
 });
 
-test('a path that is nowhere is 404, a method that is not is 405', async () => {
+test('an unknown path is answered 404, a wrong method 405', async () => {
   const { url, secret } = await open();
   const headers = { authorization: `Bearer ${secret}` };
   expect((await fetch(`${url}/nowhere/at/all`, { headers })).status).toBe(404);
@@ -193,7 +193,7 @@ test('a path that is nowhere is 404, a method that is not is 405', async () => {
   );
 });
 
-test('x-txn-time never falls, on reads and writes and refusals', async () => {
+test('x-txn-time never decreases, over reads, writes and refusals', async () => {
   const { query } = await open();
   let last = 0;
   for (let i = 0; i < 50; i++) {
@@ -216,7 +216,7 @@ test('x-txn-time never falls, on reads and writes and refusals', async () => {
 });
 
 test.each(['HTTP/1.1', 'HTTP/2'])(
-  'over %s a request says whether its client has gone',
+  'over %s `isGone` of a request reports that its client has gone',
   async (kind) => {
     let seen: HubRequest | undefined;
     const handle = (request: HubRequest) => {
@@ -239,7 +239,7 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
 );
 
 test.each(['HTTP/1.1', 'HTTP/2'])(
-  'over %s a stream ends whose client had gone before it began',
+  'over %s a stream ends if its client left before it began',
   async (kind) => {
     let seen: HubRequest | undefined;
     let [isBegun, isOver] = [false, false];
@@ -281,7 +281,7 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
   },
 );
 
-test('a mounted route answers, streams, and hears that its reader has gone', async () => {
+test('a mounted route answers and streams, and its stream ends when the client leaves', async () => {
   let isOver = false;
   const { url } = await open({
     routes: () => [
@@ -318,7 +318,7 @@ test('a mounted route answers, streams, and hears that its reader has gone', asy
   await expect.poll(() => isOver).toBe(true);
 });
 
-test('an event stream tells of a commit, and ends when the hub is stopped', async () => {
+test('an event stream reports a commit and ends when the hub stops', async () => {
   const { url, secret, query, close } = await open();
   await query({ create_collection: { object: { name: 'notes' } } });
   await query({
@@ -347,7 +347,7 @@ test('an event stream tells of a commit, and ends when the hub is stopped', asyn
   hub = undefined;
 });
 
-test('a keep-alive connection that is idle holds up no stop', async () => {
+test('an idle keep-alive connection does not delay the stop', async () => {
   const drainMs = 60_000;
   const { port, close } = await open({ settings: { drainMs } });
   await new Promise<void>((resolve) => {

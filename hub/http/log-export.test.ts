@@ -39,7 +39,7 @@ const range = () => ({
   time_end: new Date(Date.now() + 60_000).toISOString(),
 });
 
-test('logs are asked for, made, and downloaded by a signed URL that can be neither guessed nor changed', async () => {
+test('a log export is requested, made and downloaded by a signed URL that cannot be forged', async () => {
   hub = await openTestHub({
     settings: { regionGroup: 'eu-std' },
     // Files of documents have paths with the same prefix.
@@ -90,7 +90,7 @@ test('logs are asked for, made, and downloaded by a signed URL that can be neith
   expect(listed).toMatchObject({ status: 200, body: { results: [{ request_id: id }] } });
 });
 
-test('errors of the log API are messages, whoever makes them', async () => {
+test('errors of the log API are messages, also those of rate limits and logins', async () => {
   hub = await openTestHub({ settings: { ratePerAddress: 3, ratePerToken: 1, burstSeconds: 1 } });
   const { url } = hub;
   expect(await (await fetch(`${url}/api/v1/logs?type=query`, { method: 'POST' })).json()).toEqual({

@@ -26,14 +26,14 @@ function countReadOn() {
   return { perTurn, requestFrom };
 }
 
-test('of many bodies that come at once, few are read on in one turn of the event loop', async () => {
+test('only a few of many concurrent bodies are read on in one turn of the event loop', async () => {
   const { perTurn, requestFrom } = countReadOn();
   const all = Array.from({ length: 40 }, () => requestFrom('198.51.100.1'));
   await expect.poll(() => all.map((resumed) => resumed())).toEqual(all.map(() => 10));
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(4);
 });
 
-test('the body of another address does not wait for many of one', async () => {
+test('a body from another address does not wait for many bodies from one address', async () => {
   const { requestFrom } = countReadOn();
   const many = Array.from({ length: 40 }, () => requestFrom('198.51.100.2'));
   await new Promise<void>((resolve) => requestFrom('198.51.100.3', resolve));

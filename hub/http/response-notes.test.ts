@@ -17,7 +17,7 @@ const notesIn = ({ logged }: TestHub): readonly string[] =>
     .split('\n')
     .flatMap((line) => (JSON.parse(line) as { note?: string }).note ?? []);
 
-test('a denial names form and resource in the log, and not to the caller', async () => {
+test('the log names form and resource of a denied query; the response does not', async () => {
   const { query } = await open();
   const object = (members: object) => ({ object: members });
   await query({ create_collection: object({ name: 'users' }) });
@@ -61,7 +61,7 @@ test('a denial names form and resource in the log, and not to the caller', async
   ]);
 });
 
-test('a refused origin is named with the flag that lets it in', async () => {
+test('the log names a refused origin and the flag that allows it', async () => {
   const { url } = await open({ settings: { corsOrigins: ['https://app.example'] } });
   const origin = 'https://other.example';
   for (const method of ['GET', 'OPTIONS'])
@@ -70,7 +70,7 @@ test('a refused origin is named with the flag that lets it in', async () => {
   expect(notesIn(hub as TestHub)).toEqual([note, note]);
 });
 
-test('a hub on loopback names a refused Host in the log, and takes what has none, as the health checks of a proxy', async () => {
+test('a hub on loopback logs a refused Host header and accepts requests without one, like health checks', async () => {
   const { url } = await open();
   const { hostname, port } = new URL(url);
   const ask = async (...lines: readonly string[]): Promise<string> => {
@@ -87,7 +87,7 @@ test('a hub on loopback names a refused Host in the log, and takes what has none
   ]);
 });
 
-test('a role that ends permissions is in the log', async () => {
+test('the log notes that a new role replaces permissions', async () => {
   const { query } = await open();
   const permissions = { object: { read: 'public' } };
   await query({ create_collection: { object: { name: 'notes', permissions } } });
@@ -96,7 +96,7 @@ test('a role that ends permissions is in the log', async () => {
   expect(notesIn(hub as TestHub)).toEqual([expect.stringContaining('Permissions of notes no')]);
 });
 
-test('why a request could not be served is in the log, and not told to the caller', async () => {
+test('the log, but not the response, has the reason why a request failed', async () => {
   const cause = new Error('S3 returned 503 – SlowDown');
   const handle = () => Promise.reject(new Refusal('storage_unavailable', 'Try again.', { cause }));
   const { url } = await open({ routes: () => [{ prefix: '/files/', handle }] });

@@ -28,7 +28,7 @@ function takingSockets(): { readonly turns: readonly number[]; socket: () => Any
   return { turns, socket };
 }
 
-test('of several long answers, one part is written in each turn', async () => {
+test('several long answers are written in parts, one part per turn', async () => {
   const sockets = takingSockets();
   const send = (body: string | Uint8Array): Promise<void> =>
     sendInParts(sockets.socket(), { ...HEAD, body: '' }, body, {
@@ -41,7 +41,7 @@ test('of several long answers, one part is written in each turn', async () => {
   expect(new Set(sockets.turns).size).toBe(7);
 });
 
-test('after a long part of a stream others have a turn, after a short one they need not', async () => {
+test('a stream yields to others after a long part, but not after a short one', async () => {
   const sockets = takingSockets();
   async function* parts(): AsyncGenerator<string> {
     for (const length of [10, 10, PART, PART, PART]) yield 'x'.repeat(length);

@@ -70,7 +70,7 @@ async function openBusy(drainMs: number) {
   return { told, writing, closing: hub.close(), driver };
 }
 
-test('a query that ends in time is answered, and streams end with an error', async () => {
+test('a query that ends before the deadline is answered, and streams end with an error', async () => {
   const { told, writing, closing, driver } = await openBusy(60_000);
   await expect.poll(() => told).toEqual(Array(3).fill('TypeError: network error'));
   release();
@@ -80,7 +80,7 @@ test('a query that ends in time is answered, and streams end with an error', asy
   await driver.close();
 });
 
-test('a query that does not end in time fails, and the driver closes', async () => {
+test('a query that does not end before the deadline fails, and the driver closes', async () => {
   const { told, writing, closing, driver } = await openBusy(1);
   expect(await writing).toMatch(/closed with error code/);
   const failure = expect.stringMatching(/network error|closed with error code/) as unknown;
@@ -108,7 +108,7 @@ async function toldOf(url: string, path: string, stop?: () => unknown): Promise<
   return told;
 }
 
-test('over TLS a request in flight when the time is over fails, too', async () => {
+test('over TLS a request in progress at the deadline fails, too', async () => {
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
   const handle: HubRoute['handle'] = () => {
@@ -128,7 +128,7 @@ test('over TLS a request in flight when the time is over fails, too', async () =
   expect(told.join()).toMatch(/^(Session|Stream) closed with error code/);
 });
 
-test('a response that breaks off does not look as if it had ended', async () => {
+test('a response that breaks off does not end like a complete one', async () => {
   const handle: HubRoute['handle'] = async () => {
     async function* body() {
       yield 'a part';
@@ -142,12 +142,12 @@ test('a response that breaks off does not look as if it had ended', async () => 
   expect(told.join()).toMatch(/Stream closed with error code NGHTTP2_INTERNAL_ERROR$/);
 });
 
-test('a connection that is refused fails what was begun on it', async () => {
+test('requests on a refused connection fail', async () => {
   hub = await openTestHub({ settings: { sockets: 0 } });
   expect((await toldOf(hub.url, '/ping')).join()).toMatch(/canceled|ECONNRESET/);
 });
 
-test('requests that wait for their turn when the hub begins to stop are answered', async () => {
+test('requests that are queued when the stop begins are answered', async () => {
   // On a slow machine, the connection must not be closed between its two requests.
   hub = await openTestHub({ settings: { keepAliveMs: 120_000 } });
   const { port, secret } = hub;

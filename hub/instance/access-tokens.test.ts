@@ -35,7 +35,7 @@ const tokensOf = (isLoopbackOnly: boolean) =>
   createAccessTokens({ url: () => undefined, isLoopbackOnly });
 
 test.each([true, false])(
-  'keys are not fetched from within the own network, by address or by name: on loopback only %s',
+  'keys are not fetched from private addresses, by address or by name: on loopback only %s',
   async (isLoopbackOnly) => {
     const tokens = tokensOf(isLoopbackOnly);
     for (const uri of [
@@ -48,7 +48,7 @@ test.each([true, false])(
   },
 );
 
-test('over http, keys are fetched from this machine only, and only for a hub that nobody else reaches', async () => {
+test('over http, keys are only fetched from this machine, and only if the hub listens on loopback', async () => {
   const server = createServer((_, response) => response.end('{"keys":[]}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

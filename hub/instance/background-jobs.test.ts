@@ -9,7 +9,7 @@ import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts
 let hub: TestHub | undefined;
 afterEach(() => hub?.close());
 
-test('an index whose build has failed is built when the store is back, without another change', async () => {
+test('an index whose build failed is built when the store is available again, without another write', async () => {
   const storage = memoryStorage();
   const { store } = storage;
   let isAway = false;
@@ -41,7 +41,7 @@ test('an index whose build has failed is built when the store is back, without a
   await expect.poll(async () => (await query(isActive)).body.resource).toBe(true);
 });
 
-test('records of queries are removed when they are old, also by a hub that records none', async () => {
+test('old query records are deleted, even by a hub that does not record queries', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const storage = memoryStorage();
@@ -56,7 +56,7 @@ test('records of queries are removed when they are old, also by a hub that recor
   await vi.waitFor(async () => expect(await rows()).toEqual([]));
 });
 
-test('a clock that is years ahead removes nothing, and is forgotten when it is right again', async () => {
+test('a clock that is years ahead deletes nothing, and has no effect once it is corrected', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const storage = memoryStorage();

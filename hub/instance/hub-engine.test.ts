@@ -22,7 +22,7 @@ function openEngine() {
   }).engine;
 }
 
-test('a write does not wait for thousands that another credential sent before it', async () => {
+test('a write does not wait for thousands of earlier writes of another caller', async () => {
   const engine = openEngine();
   const ends: string[] = [];
   const ask = async (query: unknown, address: string): Promise<void> => {

@@ -50,7 +50,7 @@ const providerAt = (jwks_uri: string) => ({
 const role = { create_role: object({ name: 'nobody', privileges: [] }) };
 const created = (uri: string) => [role, providerAt(uri)] as const;
 
-test('the audience of a hub is where it listens; on loopback its providers may be there too', async () => {
+test('the audience of a hub is its URL; on loopback, keys of providers may be there too', async () => {
   const provider = await startProvider();
   const hub = await open({});
   for (const query of created(provider.uri))
@@ -64,7 +64,7 @@ test('the audience of a hub is where it listens; on loopback its providers may b
   expect(await hub.query(identity, other)).toMatchObject({ status: 401 });
 });
 
-test('a public URL is the audience, whatever the hub listens on', async () => {
+test('a public URL is the audience, whatever address the hub listens on', async () => {
   const hub = await open({ settings: { publicUrl: 'https://hub.example' } });
   for (const query of created('https://keys.example/'))
     expect(await hub.query(query)).toMatchObject({ status: 201 });
@@ -83,7 +83,7 @@ const ON_LOOPBACK = ['http://localhost:1/', 'http://127.0.0.1', 'http://[::1]:80
 test.each([
   { host: '0.0.0.0', refused: [...NEVER, ...ON_LOOPBACK], taken: [] },
   { host: '127.0.0.1', refused: NEVER, taken: ON_LOOPBACK },
-])('keys over http are for a hub on loopback, and from loopback: $host', async (each) => {
+])('keys over http are only allowed on loopback, for a hub on loopback: $host', async (each) => {
   const hub = await open({ settings: { host: each.host } });
   await hub.query(role);
   for (const uri of each.refused)

@@ -12,7 +12,7 @@ const report = vi.fn<(reason: unknown) => void>();
 
 const loanOf = (of: StoreLoan['access'], end: StoreLoan['end']): StoreLoan => ({ access: of, end });
 
-test('a loan ends with its thread, once, and why it could not be ended is reported', async () => {
+test('a loan ends once, with its thread, and a failure to end it is reported', async () => {
   const failure = new Error('The connection cannot be given back.');
   const end = vi.fn<() => Promise<void>>(() => Promise.reject(failure));
   // The program exists only next to the bundle, so the thread fails to load it and ends.
@@ -27,7 +27,7 @@ test('a loan ends with its thread, once, and why it could not be ended is report
   expect(end).toHaveBeenCalledTimes(1);
 });
 
-test('a loan ends when its thread cannot be started', () => {
+test('a loan ends if its thread cannot be started', () => {
   const end = vi.fn<() => Promise<void>>(() => Promise.resolve());
   const closed = { ...access, tenant: (() => 'no text') as unknown as string };
   expect(() => startEvaluator(parts, loanOf(closed, end), report)).toThrow('could not be cloned');
