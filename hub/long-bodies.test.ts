@@ -26,13 +26,13 @@ const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
 const resourceOf = async (response: Response): Promise<unknown> =>
   ((await response.json()) as { readonly resource?: unknown }).resource;
 
-test('a long query over HTTP/1.1, and its size in the metrics', async () => {
+test('a long query over HTTP/1.1 is answered, with its size in the metrics', async () => {
   const response = await post(QUERY);
   expect(response.headers.get('x-query-bytes-in')).toBe(String(Buffer.byteLength(QUERY)));
   expect(await resourceOf(response)).toBe(`${TEXT}!`);
 });
 
-test('a long query that is compressed', async () => {
+test('a long compressed query is answered', async () => {
   // The text does not repeat, so its compression ratio is within the limit.
   const random = Array.from({ length: 40_000 }, (_, n) => `${(n * 2654435761) % 2 ** 32}é`).join(
     '',
@@ -42,7 +42,7 @@ test('a long query that is compressed', async () => {
   expect(await resourceOf(response)).toBe(`${random}!`);
 });
 
-test('a long query over HTTP/2', async () => {
+test('a long query over HTTP/2 is answered', async () => {
   const session = connect(hub.url);
   const stream = session.request({
     ...HEADERS,
@@ -57,7 +57,7 @@ test('a long query over HTTP/2', async () => {
   expect(resource).toBe(`${TEXT}!`);
 });
 
-test('a long query that is no UTF-8, or no JSON, is refused like a short one', async () => {
+test('a long query that is not UTF-8 or not JSON is refused like a short one', async () => {
   const bytes = new TextEncoder().encode(QUERY);
   bytes[20] = 0xff;
   for (const body of [bytes, `${QUERY}}`]) {
@@ -68,7 +68,7 @@ test('a long query that is no UTF-8, or no JSON, is refused like a short one', a
   }
 });
 
-test('a long query with a wrong secret is refused unread', async () => {
+test('a long query with a wrong secret is refused', async () => {
   const response = await post(QUERY, { authorization: 'Bearer fnEnobody' });
   expect(response.status).toBe(401);
 });
@@ -91,7 +91,7 @@ const NOTES = { create_collection: { object: { name: 'notes' } } };
 const MANIFEST = `/files/${'a'.repeat(64)}?collection=notes&id=1`;
 
 test.each(['/collections/notes', '/stream', '/live/', '/sync/pull', MANIFEST])(
-  'what %s takes is parsed by the thread that answers, so it has a bounded length',
+  'the length of bodies for %s, which the main thread parses, is limited',
   async (path) => {
     const text = (length: number): string => JSON.stringify('x'.repeat(length - 2));
     const refused = [413, 'request too large', `The body is larger than ${parsedBodyBytes} bytes.`];
@@ -107,7 +107,7 @@ test.each([
   ['/live/', messageValues],
   ['/sync/pull', messageValues],
   [MANIFEST, messageValues],
-])('what %s takes has a bounded number of values: %d', async (path, values) => {
+])('the number of values in bodies for %s is limited: %d', async (path, values) => {
   const long = 'x'.repeat(LIMITS.sliceChars);
   const list = (objects: number): string => `{"sets":[${'{},'.repeat(objects)}"${long}"]}`;
   expect(await answerAt(path, list(values / 2))).toEqual([
@@ -123,7 +123,7 @@ const makeNotes = (): Promise<unknown> =>
   // oxlint-disable-next-line unicorn/no-thenable -- a form of FQL
   hub.query({ if: { exists: { collection: 'notes' } }, then: 1, else: NOTES });
 
-test('a document of the older REST routes may be as long as is accepted', async () => {
+test('a document for the older REST routes may have the maximum length', async () => {
   await makeNotes();
   const text = 'x'.repeat(parsedBodyBytes - 100);
   const response = await fetch(`${hub.url}/collections/notes`, {
@@ -134,7 +134,7 @@ test('a document of the older REST routes may be as long as is accepted', async 
   expect(await response.json()).toMatchObject({ resource: { data: { text } } });
 });
 
-test('what is no document is refused by the older REST routes, however long it is', async () => {
+test('the older REST routes refuse a long body that is not an object', async () => {
   const long = 'x'.repeat(LIMITS.sliceChars);
   // The last body would, if inserted unchecked, close the expression into which it is inserted.
   for (const body of [`["${long}"]`, `{"a":"${long}"`, `{"a":"${long}"}},"b":{"c":{}`])
@@ -145,7 +145,7 @@ test('what is no document is refused by the older REST routes, however long it i
     ]);
 });
 
-test('a long body of a DELETE is no part of what is deleted', async () => {
+test('a long body of a DELETE is ignored', async () => {
   await makeNotes();
   await hub.query({ create: { ref: { collection: 'notes' }, id: '7' } });
   const body = `{"a":"${'x'.repeat(LIMITS.sliceChars)}"}`;

@@ -138,7 +138,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   test.each([
     ['ContainsStr', containsStr],
     ['Count', counting(150)],
-  ])('V2: others are answered while %s takes long, again and again', async (_name, query) => {
+  ])('V2: others are answered while %s repeatedly takes long', async (_name, query) => {
     const attacker = asWith(hub, await keyOf(hub));
     const innocent = asWith(hub, await keyOf(hub));
     let ended = 0;
@@ -181,7 +181,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
         .toMatch(/burrow_held_back\{limit="turn",who="database \(root\)"\} [1-9]/);
     }));
 
-  test('a live query that takes long is executed by another thread, and again after a commit that changes it', async () => {
+  test('another thread executes a long live query, and repeats it after a commit that changes it', async () => {
     const id = String(Date.now());
     await hub.query(create(id, 1));
     const longText = { map: { lambda: 'i', expr: 'één '.repeat(10) }, collection: numbers(9000) };
@@ -235,7 +235,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     }),
   );
 
-  test('a long write commits once, and the next query and a stream see it', async () => {
+  test('a long write commits once; the next query and a stream see it', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const id = String(Date.now());
     await ask(create(id, 0));
@@ -257,7 +257,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     expect(body.resource).toBe(2);
   });
 
-  test('writes of both kinds to one document at once: none is lost', async () => {
+  test('concurrent long and short writes to one document are all kept', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const id = String(Date.now());
     await ask(create(id, 0));
@@ -282,7 +282,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own: a thread that has worked before may be done too soon to be seen.
-  test('a push with a write that takes long is judged elsewhere, and what it wrote is there', () =>
+  test('a thread executes a push with a long write, and the write is stored', () =>
     withOwnHub(async (own) => {
       const { push } = await openDevice(own);
       const ask = asWith(own, await keyOf(own));
@@ -302,7 +302,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       expect(await push([create(`${before}`, 1)], 0)).toEqual([200, [1]]);
     }));
 
-  test('a push whose text is long is read elsewhere, and one that is no JSON refused', async () => {
+  test('a push with a long text is executed, and one that is not JSON is refused', async () => {
     const { push, post } = await openDevice(hub);
     const ask = asWith(hub, await keyOf(hub));
     const id = String(Date.now());
@@ -316,7 +316,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own, which has started no thread yet.
-  test('a set is loaded, and compared, by another thread while others are there', () =>
+  test('another thread loads and checks a set while other credentials are active', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
       const name = `loaded_${Date.now()}`;
@@ -346,7 +346,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       expect(await exchange('check', { set, buckets: [] })).toMatchObject({ code: 'bad_message' });
     }));
 
-  test('a long answer is what it would be in one thread', async () => {
+  test('a long answer is the same as from one thread', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const text = 'ä€😀"\\'.repeat(30_000);
     const query = { let: [{ a: text }], in: numbers(30).map(() => variable('a')) };
@@ -366,7 +366,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own, for the same reason.
-  test('a body of 8 MB is not parsed by the thread that answers', () =>
+  test('the main thread does not parse a body of 8 MB', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
       const large = ask({ count: numbers(1_000_000) });
@@ -376,7 +376,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     }));
 
   // Needs a hub of its own, because it is stopped.
-  test('it stops while long queries run', () =>
+  test('the hub stops while long queries run', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
       const asked = numbers(20)

@@ -27,7 +27,7 @@ async function placePackage(folder: string): Promise<string> {
 }
 
 test(
-  'a schema is compared with the one of a hub, applied, changed and applied again',
+  "the commands compare a schema with a hub's, apply it, and apply a changed one",
   { timeout: 600_000 },
   async () => {
     const folder = await makeFolder();

@@ -7,7 +7,7 @@ import { anyNotice, anyReads } from '../../src/http/testing/changes-arbitrary.ts
 import { boundedReads } from '../evaluators/bounded-reads.ts';
 import { LiveFeed } from './live-feed.ts';
 
-test('bounded reads are few, and touched by whatever touches all of them', () => {
+test('boundedReads() returns few reads that every change to the original reads touches', () => {
   fc.assert(
     fc.property(anyReads, anyNotice, fc.integer({ min: 4, max: 8 }), (readSet, each, max) => {
       const bounded = boundedReads(readSet, max);
@@ -53,7 +53,7 @@ const commit = (previous: number, keys = 1): CommitNotice => ({
   entries: [],
 });
 
-test('thousands of live queries are told of a commit over several turns of the event loop', async () => {
+test('thousands of live queries are notified of a commit over several turns of the event loop', async () => {
   const { feed, follower, told, perTurn } = openFeed();
   for (let i = 0; i < 500; i++) feed.add({ ...follower });
   expect(feed.size).toBe(5000);
@@ -62,7 +62,7 @@ test('thousands of live queries are told of a commit over several turns of the e
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(26);
 });
 
-test('commits of one turn are told together, and too many or a gap as any change', async () => {
+test('commits of one turn are reported together; a large commit or a gap counts as any change', async () => {
   const { feed, follower, told } = openFeed();
   feed.onCommit(commit(0));
   const stop = feed.add(follower);

@@ -98,7 +98,7 @@ const metric = async ({ url }: TestHub, name: string): Promise<number> =>
     )?.[1],
   );
 
-test('a live query tells its answer, and a new one after a commit that changes it', async () => {
+test('a live query sends its answer, and a new one after a commit that changes it', async () => {
   const opened = await open();
   const reader = new Reader(opened, [count, { add: [1, 2] }]);
   await expect.poll(() => reader.values).toEqual([0, 3]);
@@ -114,7 +114,7 @@ test('a live query tells its answer, and a new one after a commit that changes i
   await expect.poll(() => metric(opened, 'live_queries')).toBe(0);
 });
 
-test('a stream that is opened again tells what its reader does not have', async () => {
+test('a reopened stream sends only the answers that its reader does not have', async () => {
   const opened = await open();
   const reader = new Reader(opened, [count, all]);
   await expect.poll(() => reader.told.length).toBe(2);
@@ -131,7 +131,7 @@ test('a stream that is opened again tells what its reader does not have', async 
   await expect.poll(() => other.values).toEqual([1, 2]);
 });
 
-test('the last state of a storm of commits is told', async () => {
+test('after many commits, the last state is sent', async () => {
   const opened = await open();
   const reader = new Reader(opened, [count]);
   await expect.poll(() => reader.values).toEqual([0]);
@@ -141,7 +141,7 @@ test('the last state of a storm of commits is told', async () => {
   expect(values).toEqual([...values].sort((one, other) => one - other));
 });
 
-test('a query that fails says why, and goes on', async () => {
+test('a query that fails sends its error and continues', async () => {
   const opened = await open();
   const made = { get: { ref: { collection: 'notes' }, id: '1' } };
   const reader = new Reader(opened, [made, { create_key: { object: { role: 'admin' } } }]);
@@ -179,7 +179,7 @@ async function userOf(opened: TestHub): Promise<{ id: string; secret: string }> 
   return { id: own['@ref'].id, secret };
 }
 
-test('it answers with the rights that its secret has now, and ends with it', async () => {
+test('a live query uses the current rights of its secret and ends when the secret is deleted', async () => {
   const opened = await open();
   const user = await userOf(opened);
   await ok(opened.query({ create: { ref: { collection: 'notes' }, id: '1' } }));
@@ -194,7 +194,7 @@ test('it answers with the rights that its secret has now, and ends with it', asy
   await expect.poll(() => metric(opened, 'live_queries')).toBe(0);
 });
 
-test('a token that ends by itself ends its stream with a heartbeat', async () => {
+test('a stream whose token expires ends at a heartbeat', async () => {
   const opened = await open({ liveHeartbeatMs: 20 });
   const { id, secret } = await userOf(opened);
   const reader = new Reader(opened, [{ add: [1, 1] }], secret);
@@ -205,7 +205,7 @@ test('a token that ends by itself ends its stream with a heartbeat', async () =>
   expect(reader.text).toContain('event: ended');
 });
 
-test('streams outlast a store that is away for a while', async () => {
+test('streams survive a store that is unavailable for a while', async () => {
   const { store, ...rest } = memoryStorage();
   let isAway = false;
   const requireHere = (): void => {
@@ -238,7 +238,7 @@ test('streams outlast a store that is away for a while', async () => {
   await expect.poll(() => reader.values).toEqual([0, 1]);
 });
 
-test('who has no credential, another path or another form is refused', async () => {
+test('requests with a wrong credential, path or body are refused', async () => {
   const opened = await open();
   expect((await new Reader(opened, [count], 'nobody').response).status).toBe(401);
   expect((await new Reader(opened, []).response).status).toBe(400);
@@ -252,7 +252,7 @@ test('who has no credential, another path or another form is refused', async () 
   expect(await send('/live/more', { body: '{}' })).toBe(404);
 });
 
-test('live queries are bounded by credential, by address, in total and by their length', async () => {
+test('live queries are limited in number and length per credential', async () => {
   const opened = await open({ liveQueriesPerCredential: 2, liveCharsPerCredential: 2000 });
   const reader = new Reader(opened, [count, count]);
   await expect.poll(() => reader.told.length).toBe(2);
@@ -271,7 +271,7 @@ test('streams of live queries count as streams of their credential', async () =>
   expect(await metric(opened, 'live_queries')).toBe(1);
 });
 
-test('live queries take from the rate of their token, and wait for it', async () => {
+test('live queries use the rate limit of their token and wait for it', async () => {
   const opened = await open({ ratePerToken: 2 });
   const { secret } = await userOf(opened);
   const reader = new Reader(
@@ -284,7 +284,7 @@ test('live queries take from the rate of their token, and wait for it', async ()
   expect(text).toMatch(/burrow_turned_away_total\{why="live"\} [1-9]/);
 });
 
-test('a reader that never reads is disconnected, and what it was sent does not pile up', async () => {
+test('a client that never reads is disconnected, and its pending answers are limited', async () => {
   const opened = await open({ slowReaderMs: 300 });
   const long = { map: { lambda: 'i', expr: 'x'.repeat(100) }, collection: Array(60_000).fill(1) };
   const body = JSON.stringify({
@@ -301,7 +301,7 @@ test('a reader that never reads is disconnected, and what it was sent does not p
   expect(await metric(opened, 'answer_bytes')).toBe(0);
 });
 
-test('the hub ends the streams when it stops, and its log holds no secret and no query', async () => {
+test('the hub ends the streams when it stops, and its log contains no secret and no query', async () => {
   const opened = await open();
   const reader = new Reader(opened, [{ concat: ['hush', 'hush'] }]);
   await expect.poll(() => reader.values).toEqual(['hushhush']);

@@ -7,7 +7,7 @@ import { createLogger, linesTo } from './logger.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('a line for which the disk has no room is lost, and those after it are written', () => {
+test('a log line is lost if the disk is full, and later lines are written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'burrow-log-'));
   const file = join(folder, 'log');
   const fd = openSync(file, 'a');
@@ -48,7 +48,7 @@ function openLog(level: 'info' | 'debug') {
   return { logger, lines, refuse };
 }
 
-test('a flood of refusals writes few lines, which others are among, and says how many it left out', () => {
+test('a flood of refusals writes few lines and the number of omitted ones; other lines are written too', () => {
   vi.useFakeTimers();
   const { logger, lines, refuse } = openLog('info');
   for (let i = 0; i < 10_000; i += 1) refuse('10.0.0.1');
@@ -71,7 +71,7 @@ test('a flood of refusals writes few lines, which others are among, and says how
   expect(lines).toHaveLength(written + 2);
 });
 
-test('whoever has each request logged has each refusal logged', () => {
+test('with the level that logs each request, each refusal is logged', () => {
   const { lines, refuse } = openLog('debug');
   for (let i = 0; i < 1000; i += 1) refuse('10.0.0.1');
   expect(lines).toHaveLength(1000);

@@ -21,7 +21,7 @@ const gauges: Gauges = {
 const linesOf = (text: string, name: string): readonly string[] =>
   text.split('\n').filter((line) => line.startsWith(name));
 
-test('each gauge is in the text with its own value', async () => {
+test('the metrics show each gauge with its own value', async () => {
   const text = await new HubMetrics(gauges).text();
   const values = [...text.matchAll(/^burrow_(\w+) (\d+)$/gm)].map(([, name, value]) => [
     name,
@@ -46,7 +46,7 @@ test('each gauge is in the text with its own value', async () => {
   });
 });
 
-test('the board and the alerts of ops/monitoring name metrics that there are', async () => {
+test('the board and the alerts of ops/monitoring only name existing metrics', async () => {
   const text = await new HubMetrics(gauges).text();
   for (const file of ['board.json', 'alerts.yml']) {
     const asked = readFileSync(new URL(`../../ops/monitoring/${file}`, import.meta.url), 'utf8');
@@ -58,7 +58,7 @@ test('the board and the alerts of ops/monitoring name metrics that there are', a
   }
 });
 
-test('who was held back is in the text while it is among those held back most', async () => {
+test('the metrics list callers only while they are among the most refused', async () => {
   let heldBack: ReturnType<Gauges['heldBack']> = [
     { limit: 'token rate', who: 'token 123', count: 5 },
     { limit: 'turn', who: 'database a/"b"', count: 2 },
@@ -74,7 +74,7 @@ test('who was held back is in the text while it is among those held back most', 
   ]);
 });
 
-test('refusals are counted by limit, responses by route and status', async () => {
+test('refusals are counted by limit, and responses by route and status', async () => {
   const metrics = new HubMetrics(gauges);
   for (const why of ['sockets', 'token rate', 'token rate']) metrics.countRejection(why);
   metrics.countResponse('query', 200, 0.002);

@@ -63,7 +63,7 @@ const linesOf = async (dump: string): Promise<string[]> =>
 const countOf = async ({ query }: TestHub): Promise<unknown> =>
   (await query({ count: { match: { index: 'by_n' }, terms: 1 } })).body.resource;
 
-test('a dump is loaded as it was, with history, under a new epoch and the same root secret', async () => {
+test('a dump is loaded unchanged, with history, under a new epoch and with the same id key', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub);
@@ -92,7 +92,7 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
   ).toBe(201);
 });
 
-test('a dump of a standby that lacks what the caller has written is refused, and leaves no file', async () => {
+test("a dump of a standby without the caller's last write is refused and leaves no file", async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub, 3);
@@ -106,7 +106,7 @@ test('a dump of a standby that lacks what the caller has written is refused, and
   expect(await dumpStore(store, file, { ...options, lastSeen })).toBeGreaterThan(3);
 });
 
-test('a dump whose file fails while the store is read fails, as the file does', async () => {
+test('a dump fails if its file cannot be opened while the store is read', async () => {
   const file = join(folder, 'nowhere', 'dump');
   const store = createMemoryStore();
   await fill(await open(store), 3);
@@ -123,7 +123,7 @@ test('a dump whose file fails while the store is read fails, as the file does', 
   await expect(dumping).rejects.toThrow('ENOENT');
 });
 
-test('a dump that is truncated or changed is refused, and no hub opens what was loaded of it', async () => {
+test('a truncated or changed dump is refused, and no hub opens what was loaded of it', async () => {
   const store = createMemoryStore();
   await fill(await open(store));
   const file = join(folder, 'backup.gz');
@@ -162,7 +162,7 @@ test.each([
   ['no end', 'nothing', /is damaged: line 4 /],
   ['another end', '{"end":5}', /is damaged: line 4 /],
   ['a number', '5', /is damaged: line 4 /],
-])('a dump that holds %s in a line is refused by that line', async (_, line, why) => {
+])('load refuses a dump with %s in a line and names the line', async (_, line, why) => {
   const store = createMemoryStore();
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');
@@ -174,7 +174,7 @@ test.each([
   await expect(loadStore(createMemoryStore(), file, ignore)).rejects.toThrow(why);
 });
 
-test('a dump holds line separators of Unicode, and returns', async () => {
+test('a dump preserves Unicode line separators', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await hub.query({ create_collection: { object: { name: 'notes' } } });
@@ -194,7 +194,7 @@ test('a dump holds line separators of Unicode, and returns', async () => {
   expect((await (await open(target)).query(select)).body.resource).toBe(text);
 });
 
-test('a store whose load was interrupted is neither dumped nor moved', async () => {
+test('a store whose load was interrupted can be neither dumped nor moved', async () => {
   const store = createMemoryStore();
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');
@@ -212,7 +212,7 @@ test('a store whose load was interrupted is neither dumped nor moved', async () 
   await expect(moving).rejects.toThrow('was interrupted');
 });
 
-test('a dump is for nobody else to read, whatever was there before', async () => {
+test('only its owner may read a dump, even if it replaces a readable file', async () => {
   const file = join(folder, 'backup.gz');
   for (const name of [file, `${file}.partial`]) await writeFile(name, '', { mode: 0o644 });
   await dumpStore(createMemoryStore(), file, { now, onProgress: ignore });
@@ -238,7 +238,7 @@ test('large rows are read and loaded a few at a time', async () => {
   expect(values.map(Number)).toEqual(puts.map((_, n) => n));
 });
 
-test('a store that holds data is not loaded into', async () => {
+test('load refuses a store that holds data', async () => {
   const store = createMemoryStore();
   await fill(await open(store), 1);
   const file = join(folder, 'backup.gz');
@@ -246,7 +246,7 @@ test('a store that holds data is not loaded into', async () => {
   await expect(loadStore(store, file, ignore)).rejects.toThrow('only an empty store');
 });
 
-test('a moved hub is the same one elsewhere, and is served from there only', async () => {
+test('a moved hub is unchanged, and only the new store serves it', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub);
@@ -265,7 +265,7 @@ test('a moved hub is the same one elsewhere, and is served from there only', asy
   await hub.close();
 });
 
-test('a move beside a hub that goes on writing is refused, and the hub is served as before', async () => {
+test('a move is refused if a hub writes during it, and the hub continues to be served', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub, 3);
@@ -296,7 +296,7 @@ test('a move beside a hub that goes on writing is refused, and the hub is served
 const isCopied = async (store: Store): Promise<boolean> =>
   (await store.read((tx) => tx.fetch([HUB_ROWS.urlKey], []))).rows[0] !== undefined;
 
-test('a move whose last write fails is finished when it is run again', async () => {
+test('a move whose last write failed is completed by the next run', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub, 3);
@@ -329,7 +329,7 @@ test('a move whose last write fails is finished when it is run again', async () 
   await hub.close();
 });
 
-test('createKey() creates a key of a database, and with makeDatabases the missing ones of its path', async () => {
+test('createKey() creates a key of a database, and with makeDatabases also missing databases of its path', async () => {
   const hub = await open();
   const request = {
     url: hub.url,
@@ -380,7 +380,7 @@ async function writeExport(): Promise<void> {
   await writeFile(join(folder, 'notes.jsonl'), `${documents.join('\n')}\n`);
 }
 
-test('an export is imported once, however often it is run, and rejected lines are reported', async () => {
+test('repeated imports of an export import it once, and rejected lines are reported', async () => {
   await writeExport();
   const hub = await open();
   const said: string[] = [];
@@ -427,7 +427,7 @@ test('an export is imported once, however often it is run, and rejected lines ar
   expect((await hub.query(big)).body.resource).toBe(49);
 });
 
-test('documents keep their times with keepTs', async () => {
+test('imported documents keep their times with keepTs', async () => {
   await writeExport();
   const hub = await open();
   await importLines({
@@ -465,7 +465,7 @@ async function importing(files: Readonly<Record<string, string | Uint8Array>>) {
   return { said, run, dataOf };
 }
 
-test('a folder may hold compressed lines and other endings; what is not imported is named', async () => {
+test('import reads compressed files and .ndjson of a folder and names the files that it skips', async () => {
   const { said, run, dataOf } = await importing({
     'notes.jsonl': `\ufeff${noteLine('1', '"data":{"text":"a\u2028b"}')}\r\n`,
     'notes.jsonl.gz': gzipSync(noteLine('2', '"data":{"n":2}')),
@@ -484,12 +484,12 @@ test('a folder may hold compressed lines and other endings; what is not imported
   );
 });
 
-test('a folder with tables only is refused by their names', async () => {
+test('a folder with tables only is refused with their names', async () => {
   const { run } = await importing({ 'notes.csv': 'a\n1\n' });
   await expect(run()).rejects.toThrow(/There are no \.jsonl files .* Not imported: notes\.csv\./);
 });
 
-test('lines that are no UTF-8 are not imported as other text', async () => {
+test('lines that are not UTF-8 are not imported', async () => {
   const { run, dataOf } = await importing({
     'notes.jsonl': Buffer.from(noteLine('1', '"data":{"text":"\xff"}'), 'latin1'),
   });
@@ -497,7 +497,7 @@ test('lines that are no UTF-8 are not imported as other text', async () => {
   expect(await dataOf('1')).toBeUndefined();
 });
 
-test('the report names what is wrong with a line, as the line does', async () => {
+test('the import report names the place of an error in a line', async () => {
   const nowhere = '{"@ref":{"id":"here","collection":{"@ref":{"id":"databases"}}}}';
   const { run } = await importing({
     'notes.jsonl': [

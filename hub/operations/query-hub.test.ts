@@ -38,7 +38,7 @@ test.each<[number, string]>([
   [200, ''],
   [404, 'Not Found'],
   [502, 'null'],
-])('queryHub() says that status %i with %j is no answer of a hub', async (status, text) => {
+])("queryHub() rejects status %i with %j as not a hub's response", async (status, text) => {
   const asked = queryHub(await answering([status, text]), 'secret', { now: null });
   await expect(asked).rejects.toThrow(OperationFault);
   await expect(asked).rejects.toThrow(`status ${status}`);
@@ -61,21 +61,21 @@ test.each([
   [503, 'time out'],
   [503, 'storage_blocked'],
   [429, 'too many requests'],
-])('createKey() asks again after %i %s, which made no key', async (status, code) => {
+])('createKey() retries after %i %s, which created no key', async (status, code) => {
   expect(await keyAt(await answering([status, refusal(code)], made))).toBe('fnAmade');
 });
 
-test('createKey() does not ask again where a key may have been made', async () => {
+test('createKey() does not retry if a key may have been created', async () => {
   const refused = keyAt(await answering([503, refusal('storage_unavailable')], made));
   await expect(refused).rejects.toThrow('storage_unavailable');
 });
 
-test('queryHub() asks again where that changes nothing', async () => {
+test('queryHub() retries a query that only reads', async () => {
   const url = await answering([503, refusal('storage_unavailable')], [200, '{"resource":true}']);
   expect(await queryHub(url, 'secret', { exists: null })).toBe(true);
 });
 
-test('names of databases that no header can hold are sent', async () => {
+test('database names with characters outside of Latin-1 can be sent', async () => {
   const url = await answering([200, '{"resource":true}'], made);
   const secret = await createKey({
     url,
@@ -89,7 +89,7 @@ test('names of databases that no header can hold are sent', async () => {
   expect(secrets).toEqual(['secret', 'secret:кухня:admin']);
 });
 
-test('a secret that was copied with a line break is refused by the hub, and not shown', async () => {
+test('a secret with a line break is refused by the hub and not shown', async () => {
   const url = await answering([401, refusal('unauthorized')]);
   const asked = queryHub(url, 'canary\ncanary', { now: null });
   await expect(asked).rejects.toThrow(/^(?![^]*canary)unauthorized/);
@@ -99,19 +99,22 @@ test.each([
   [429, 'too many requests'],
   [503, 'storage_unavailable'],
   [507, 'quota_exceeded'],
-])('an import ends where the hub takes nothing, and rejects no line: %i', async (status, code) => {
-  const folder = await mkdtemp(join(tmpdir(), 'burrow-import-'));
-  const line = (id: number): string => `{"ref":{"@ref":{"id":"${id}"}},"data":{}}\n`;
-  await writeFile(join(folder, 'notes.jsonl'), [1, 2, 3].map(line).join(''));
-  const url = await answering([200, '{"resource":true}'], [status, refusal(code)]);
-  const request = { url, secret: 'secret', folder, dryRun: false, keepTs: false };
-  const imported = importLines({ ...request, onProgress: () => undefined });
-  await expect(imported).rejects.toThrow(`notes.jsonl, line 1: ${code}`);
-  expect(await readdir(folder)).toEqual(['notes.jsonl']);
-  await rm(folder, { recursive: true });
-});
+])(
+  'an import ends without rejected lines if the hub refuses requests: %i',
+  async (status, code) => {
+    const folder = await mkdtemp(join(tmpdir(), 'burrow-import-'));
+    const line = (id: number): string => `{"ref":{"@ref":{"id":"${id}"}},"data":{}}\n`;
+    await writeFile(join(folder, 'notes.jsonl'), [1, 2, 3].map(line).join(''));
+    const url = await answering([200, '{"resource":true}'], [status, refusal(code)]);
+    const request = { url, secret: 'secret', folder, dryRun: false, keepTs: false };
+    const imported = importLines({ ...request, onProgress: () => undefined });
+    await expect(imported).rejects.toThrow(`notes.jsonl, line 1: ${code}`);
+    expect(await readdir(folder)).toEqual(['notes.jsonl']);
+    await rm(folder, { recursive: true });
+  },
+);
 
-test('an answer that breaks off is none', async () => {
+test('a response that breaks off is reported as a missing hub', async () => {
   const made = createServer((_, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('{"resource":', () => response.destroy());

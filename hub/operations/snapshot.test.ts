@@ -9,7 +9,7 @@ const postgres = sharedPostgres();
 const opened: HubStore[] = [];
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
-test('all rows are of one time, whatever others write meanwhile', async () => {
+test('readAllRows() reads one snapshot while another hub writes', async () => {
   const tenant = freshTenant();
   const open = async (): Promise<HubStore> => {
     const store = await openOnPostgres(await postgres(), tenant);

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('a file has its name when it is complete', async () => {
+test('wholeFile() gives a file its name when it is complete', async () => {
   const file = join(folder, 'dump');
   await writeFile(file, 'former');
   const write = async (path: string) => {
@@ -24,7 +24,7 @@ test('a file has its name when it is complete', async () => {
   expect(await readdir(folder)).toEqual(['dump']);
 });
 
-test('of one that failed nothing is left, and the former one stays', async () => {
+test('wholeFile() leaves no partial file after a failure and keeps the former file', async () => {
   const file = join(folder, 'dump');
   await writeFile(file, 'former');
   const write = async (path: string) => {
@@ -36,7 +36,7 @@ test('of one that failed nothing is left, and the former one stays', async () =>
   expect(await readdir(folder)).toEqual(['dump']);
 });
 
-test('what is no file is not replaced, and nothing is written for it', async () => {
+test('wholeFile() refuses to replace a folder or a device', async () => {
   const write = async () => expect.unreachable();
   const [made, device] = [join(folder, 'folder'), join(folder, 'device')];
   await mkdir(made);
@@ -49,7 +49,7 @@ test('what is no file is not replaced, and nothing is written for it', async () 
   expect(await readdir(folder)).toEqual(['device', 'folder']);
 });
 
-test('a link stays one, as /dev/stdout of a shell that writes to a file: what it leads to is replaced', async () => {
+test('wholeFile() keeps a link and replaces its target', async () => {
   const [file, link] = [join(folder, 'dump'), join(folder, 'link')];
   await writeFile(file, 'former');
   await symlink(file, link);
@@ -59,7 +59,7 @@ test('a link stays one, as /dev/stdout of a shell that writes to a file: what it
   expect(await readdir(folder)).toEqual(['dump', 'link']);
 });
 
-test('an error of a full disk names the file', async () => {
+test('the error of a full disk names the file', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
   });
@@ -67,16 +67,19 @@ test('an error of a full disk names the file', async () => {
   await expect(refused).rejects.toThrow(`Cannot write ${join(folder, 'dump')}: ENOSPC`);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('of one that %s ends nothing is left', async (signal) => {
-  const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
-  onTestFinished(() => kill.mockRestore());
-  const file = join(folder, 'dump');
-  const ended = wholeFile(file, async (path) => {
-    await writeFile(path, 'half');
-    process.emit(signal, signal);
-    expect(await readdir(folder)).toEqual([]);
-    expect(kill).toHaveBeenCalledWith(process.pid, signal);
-    throw new Error('ended');
-  });
-  await expect(ended).rejects.toThrow('ended');
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'wholeFile() deletes the partial file on %s',
+  async (signal) => {
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+    onTestFinished(() => kill.mockRestore());
+    const file = join(folder, 'dump');
+    const ended = wholeFile(file, async (path) => {
+      await writeFile(path, 'half');
+      process.emit(signal, signal);
+      expect(await readdir(folder)).toEqual([]);
+      expect(kill).toHaveBeenCalledWith(process.pid, signal);
+      throw new Error('ended');
+    });
+    await expect(ended).rejects.toThrow('ended');
+  },
+);

@@ -30,7 +30,7 @@ function open({ threads, waitingMax = 2 }: { threads: number; waitingMax?: numbe
 const REFUSED = { code: 'storage_unavailable' };
 const HASH = /^\$2b\$04\$/;
 
-test('a password whose thread cannot be started is refused at once, and those after it are checked', async () => {
+test('a password is refused at once if no thread can be started, and later ones are checked', async () => {
   const { passwords, system } = open({ threads: 1 });
   // More than the number that may wait.
   for (let i = 0; i < 5; i += 1)
@@ -43,7 +43,7 @@ test('a password whose thread cannot be started is refused at once, and those af
   expect(await passwords.verify('secret', hash)).toBe(true);
 });
 
-test('with room for some threads, passwords wait for those', async () => {
+test('if only some threads can be started, passwords wait for those', async () => {
   const { passwords, system } = open({ threads: 3, waitingMax: 10 });
   system.room = 1;
   const hashes = await Promise.all(['a', 'b', 'c', 'd'].map((each) => passwords.hash(each, 4)));
@@ -51,7 +51,7 @@ test('with room for some threads, passwords wait for those', async () => {
   expect(system.started).toHaveLength(1);
 });
 
-test('when the only thread has ended and there is no room for another, whoever waits is told', async () => {
+test('if the only thread has ended and none can be started, queued passwords are refused', async () => {
   const { passwords, system } = open({ threads: 1, waitingMax: 10 });
   system.room = 1;
   await passwords.hash('first', 4);
@@ -67,7 +67,7 @@ test('when the only thread has ended and there is no room for another, whoever w
   expect(await passwords.hash('late', 4)).toMatch(HASH);
 });
 
-test('logins of one address, however many, keep those of others waiting for one at a time', async () => {
+test('many logins from one address delay a login from another address by one at most', async () => {
   const { passwords, system } = open({ threads: 1, waitingMax: 100 });
   system.room = 1;
   const hash = await passwords.hash('secret', 4);
@@ -80,7 +80,7 @@ test('logins of one address, however many, keep those of others waiting for one 
   expect(ends.slice(0, 4).toSorted()).toEqual(['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.3']);
 });
 
-test('an address that fills the queue keeps nobody out', async () => {
+test('an address that fills the queue does not keep other addresses out', async () => {
   const { passwords, system } = open({ threads: 1, waitingMax: 3 });
   system.room = 1;
   const hash = await passwords.hash('secret', 4);

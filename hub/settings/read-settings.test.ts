@@ -15,7 +15,7 @@ function file(json: unknown): string {
   return path;
 }
 
-test('readSettings() takes a flag before a variable, a variable before the file, the file before the default', () => {
+test('readSettings() prefers flags to variables, variables to the file, and the file to defaults', () => {
   const config = file({ port: 1, rate: 3, cors: ['https://a.example', 'https://b.example'] });
   const environment = { BURROW_PORT: '2', BURROW_REGION_GROUP: 'eu-std', BURROW_CONFIG: config };
   expect(readSettings({ port: '3' }, environment)).toMatchObject({
@@ -40,7 +40,7 @@ test('readSettings() takes a flag before a variable, a variable before the file,
   });
 });
 
-test('--data beside a server that the environment or a file names is refused', () => {
+test('--data is refused if the environment or a file names a server', () => {
   const environment = { BURROW_POSTGRES: 'postgres://db/burrow' };
   const config = file({ postgres: 'postgres://db/burrow' });
   const refusal =
@@ -81,12 +81,12 @@ test.each([
   [{ BURROW_ALLOW_HOST: 'https://hub.example' }, 'expected names of hosts like hub.example'],
   [{ BURROW_ALLOW_HOST: 'hub.example:8443' }, 'expected names of hosts like hub.example'],
   [{ BURROW_ALLOW_HOST: '*' }, 'expected names of hosts like hub.example'],
-])('%j is refused in one sentence', (environment, sentence) => {
+])('the variables %j are refused with one sentence', (environment, sentence) => {
   expect(() => readSettings({}, environment)).toThrow(SettingsFault);
   expect(() => readSettings({}, environment)).toThrow(sentence);
 });
 
-test('origins of apps in shells, of extensions and of files can be listed', () => {
+test('origins of app shells, extensions and files can be listed', () => {
   const cors = [
     'capacitor://localhost',
     'ionic://localhost',
@@ -109,11 +109,11 @@ test.each([
   ['{"port":"x"}', "'port' in"],
   ['{"files":null}', "Invalid 'files' in"],
   ['{"data":{"folder":"x"}}', "Invalid 'data' in"],
-])('the file %s is refused in one sentence', (text, sentence) => {
+])('the configuration file %s is refused with one sentence', (text, sentence) => {
   expect(() => readSettings({ config: file(text) }, {})).toThrow(sentence);
 });
 
-test('variables that are empty are as if they were not set', () => {
+test('empty variables count as unset', () => {
   const environment = { BURROW_PORT: '', BURROW_CONFIG: '', BURROW_ROOT_SECRET: '' };
   expect(readSettings({}, environment)).toMatchObject({ port: 8443, rootSecret: undefined });
 });
@@ -123,24 +123,24 @@ test.each([
   ['BURROW_ROOT_SECRETS', 'BURROW_ROOT_SECRET'],
   ['BURROW_TRUSTED_PROXY', 'BURROW_TRUST_PROXY'],
   ['BURROW_CONFG', 'BURROW_CONFIG'],
-])('a variable that is misspelt is refused, without its value: %s', (name, meant) => {
+])('a misspelt variable is refused, without its value: %s', (name, meant) => {
   expect(() => readSettings({}, { [name]: 'canary' })).toThrow(
     new SettingsFault(`There is no variable ${name}. Did you mean ${meant}?`),
   );
 });
 
-test('what Kubernetes says of a service that is called burrow is no port', () => {
+test('the BURROW_PORT that Kubernetes sets for a service is ignored', () => {
   const environment = { BURROW_PORT: 'tcp://10.96.0.12:8443', BURROW_SERVICE_PORT: '8443' };
   expect(readSettings({}, environment).port).toBe(8443);
   expect(readSettings({ port: '9000' }, environment).port).toBe(9000);
 });
 
-test("variables of others are nobody else's business", () => {
+test('variables that are not settings of the hub are ignored', () => {
   const environment = { BURROW_URL: 'x', BURROW_SECRET: 'x', BURROW_SERVICE_HOST: 'x', PORT: '1' };
   expect(readSettings({}, environment).port).toBe(8443);
 });
 
-test('addresses of proxies are read as sockets have them', () => {
+test('addresses of proxies are normalized like those of sockets', () => {
   const environment = {
     BURROW_TRUST_PROXY: '10.0.0.2, FD00::1, fd00:0:0::00a2, ::ffff:10.0.0.3, fe80::1%eth0',
   };
@@ -149,7 +149,7 @@ test('addresses of proxies are read as sockets have them', () => {
 });
 
 test.each(['{"rootSecret": canary-canary-canary-canary}', '{"rootSecret":"canary",}', 'canary'])(
-  'of a file that is no JSON nothing is quoted: %s',
+  'the error for a file that is not JSON quotes nothing: %s',
   (text) => {
     expect(() => readSettings({ config: file(text) }, {})).toThrow(
       /^(?![^]*canary)Cannot read the configuration file .* as JSON: /,
@@ -157,7 +157,7 @@ test.each(['{"rootSecret": canary-canary-canary-canary}', '{"rootSecret":"canary
   },
 );
 
-test('a secret that is refused is not quoted', () => {
+test('the error for an invalid secret does not quote it', () => {
   for (const name of ['BURROW_ROOT_SECRET', 'BURROW_POSTGRES'])
     expect(() => readSettings({}, { [name]: 'canary:' })).toThrow(/^(?!.*canary)Invalid BURROW_/);
   for (const name of ['BURROW_FILES', 'BURROW_PUBLIC_URL'])

@@ -5,7 +5,7 @@ import { BorrowedDatabase } from './borrowed-database.ts';
 import { LentDatabase } from './lent-database.ts';
 import { SqlFailure, type SqlDatabase } from './sql-client.ts';
 
-test('when the connection of a borrower that has ended is lost too, another one is recovered', async () => {
+test('if a borrower ends and its connection is lost too, another connection is used to recover', async () => {
   const taken: number[] = [];
   const released: number[] = [];
   const recovered: number[] = [];

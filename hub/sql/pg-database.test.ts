@@ -18,7 +18,7 @@ const READY = message('Z', 'I');
 const PROCESS_HEAD = Buffer.from([0x4b, 0, 0, 0, 12]);
 const GOODBYE = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
 
-test('connect() is refused by a server that greets and says goodbye in one packet, and nothing else happens', async () => {
+test('connect() rejects, without uncaught errors, if the server greets and ends in one packet', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.end(Buffer.concat([LET_IN, READY, GOODBYE])));
@@ -37,46 +37,43 @@ test('connect() is refused by a server that greets and says goodbye in one packe
 
 const sharedServer = sharedPostgres();
 
-test.each(['53300', '57P03'])(
-  'listen() tries again when the server refuses with %s',
-  async (code) => {
-    const { port, url } = await sharedServer();
-    let refusals = 0;
-    const refused = message('E', `SFATAL\0C${code}\0Mnot now\0\0`);
-    const busy = createServer((client) => {
-      client.on('error', () => undefined);
-      if (refusals < 2) {
-        refusals += 1;
-        client.once('data', () => client.end(refused));
-        return;
-      }
-      const upstream = connect(port, '127.0.0.1');
-      upstream.on('error', () => undefined);
-      client.pipe(upstream).pipe(client);
-    });
-    busy.listen(0, '127.0.0.1');
-    await once(busy, 'listening');
-    const { port: busyPort } = busy.address() as AddressInfo;
-    const database = openServer(url.replace(`:${port}/`, `:${busyPort}/`));
-    const received: string[] = [];
-    const listener = database.listen('burrow_test', 'a listener', (payload) =>
-      received.push(payload),
-    );
-    await expect.poll(() => listener?.isListening).toBe(true);
-    expect(refusals).toBe(2);
-    const direct = openServer(url);
-    const connection = await direct.connect();
-    await connection.run([{ name: '', text: "NOTIFY burrow_test, 'here'", values: [] }]);
-    connection.release();
-    await expect.poll(() => received).toEqual(['here']);
-    listener?.stop();
-    await direct.close();
-    await database.close();
-    busy.close();
-  },
-);
+test.each(['53300', '57P03'])('listen() retries if the server refuses with %s', async (code) => {
+  const { port, url } = await sharedServer();
+  let refusals = 0;
+  const refused = message('E', `SFATAL\0C${code}\0Mnot now\0\0`);
+  const busy = createServer((client) => {
+    client.on('error', () => undefined);
+    if (refusals < 2) {
+      refusals += 1;
+      client.once('data', () => client.end(refused));
+      return;
+    }
+    const upstream = connect(port, '127.0.0.1');
+    upstream.on('error', () => undefined);
+    client.pipe(upstream).pipe(client);
+  });
+  busy.listen(0, '127.0.0.1');
+  await once(busy, 'listening');
+  const { port: busyPort } = busy.address() as AddressInfo;
+  const database = openServer(url.replace(`:${port}/`, `:${busyPort}/`));
+  const received: string[] = [];
+  const listener = database.listen('burrow_test', 'a listener', (payload) =>
+    received.push(payload),
+  );
+  await expect.poll(() => listener?.isListening).toBe(true);
+  expect(refusals).toBe(2);
+  const direct = openServer(url);
+  const connection = await direct.connect();
+  await connection.run([{ name: '', text: "NOTIFY burrow_test, 'here'", values: [] }]);
+  connection.release();
+  await expect.poll(() => received).toEqual(['here']);
+  listener?.stop();
+  await direct.close();
+  await database.close();
+  busy.close();
+});
 
-describe('behind a pooler, which greets by itself', () => {
+describe('behind a pooler that greets clients itself', () => {
   /** A proxy to the server that changes the process id of greetings to one that differs from the backend's. */
   async function openPooler(port: number): Promise<{ port: number; close: () => void }> {
     const pooler = createServer((client) => {
@@ -117,7 +114,7 @@ describe('behind a pooler, which greets by itself', () => {
     return found?.rows[0] ?? [];
   }
 
-  test('statements have no names, sessions no settings, and nobody listens', async () => {
+  test('statements have no names, sessions have no settings, and listen() does nothing', async () => {
     const { port, url } = await sharedServer();
     const direct = openServer(url);
     expect(await sessionOf(direct)).toEqual(['1', 'off']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startPrepared } from '../testing/prepared-pglite.ts';
 import { openPglite } from './pglite-database.ts';
 
-test('when close() resolves the thread has ended: nothing writes to its folder any more', async () => {
+test('close() resolves when the thread has ended, so nothing writes to its folder any more', async () => {
   let hasEnded = false;
   const database = openPglite('memory:', async (data) => {
     const thread = await startPrepared(data);
@@ -18,6 +18,6 @@ test('when close() resolves the thread has ended: nothing writes to its folder a
   expect(hasEnded).toBe(true);
 });
 
-test('a database that no one has used is closed as well', async () => {
+test('a database that was never used can be closed', async () => {
   await expect(openPglite('memory:').close()).resolves.toBeUndefined();
 });

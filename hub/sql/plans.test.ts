@@ -14,7 +14,7 @@ const ROWS = 5000;
 const named = (n: number): string => String(n).padStart(6, '0');
 
 for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: postgres }))
-  test(`statements touch only their rows before the server has counted any, on ${name}`, async () => {
+  test(`statements read only their own rows before the server has statistics, on ${name}`, async () => {
     const tenant = freshTenant();
     const shared = await database();
     const store = await openTables(shared, tenant);

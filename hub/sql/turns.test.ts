@@ -49,7 +49,7 @@ const numbered = (count: number): SqlResult => ({
 
 const SELECT: Statement = { name: '', text: 'SELECT', values: [] };
 
-test('a large response of PGlite is parsed in several turns', async () => {
+test('a large PGlite response is parsed in several turns', async () => {
   const turns = countTurns();
   let [bytes, arrived] = [0, 0];
   const database = openPglite('memory:', async (data) => {
@@ -74,7 +74,7 @@ test('a large response of PGlite is parsed in several turns', async () => {
   await database.close();
 });
 
-test('of a large result of PostgreSQL, a little is read in each turn', async () => {
+test('a large PostgreSQL result is read in small portions, one per turn', async () => {
   const socket = new Socket();
   const connectionString = process.env['BURROW_POSTGRES_URL'] ?? (await server()).url;
   const pool = { connectionString, max: 1, stream: () => socket };
@@ -97,7 +97,7 @@ test('of a large result of PostgreSQL, a little is read in each turn', async () 
   await database.close();
 });
 
-test('a large result is sent to the thread that borrows the connection in parts, one in a turn', async () => {
+test('a large result is sent to the borrowing thread in parts, one per turn', async () => {
   const results = [numbered(3), numbered(5 * TURN_ROWS + 1), numbered(2 * TURN_ROWS)];
   const { port1, port2 } = new MessageChannel();
   const lent = new LentDatabase({
@@ -124,7 +124,7 @@ test('a large result is sent to the thread that borrows the connection in parts,
 test.each([
   [10, 0],
   [5 * TURN_ROWS, 2],
-])('%i rows that are fetched take %i turns after they came', async (count, expected) => {
+])('processing %i fetched rows takes %i turns', async (count, expected) => {
   const database = answering([numbered(count)]);
   const transaction = new ReadTransaction({
     tenant: 'a',
@@ -145,7 +145,7 @@ test.each([
   expect(found.rows.map((row) => row?.value)).toEqual(keys.map((_, n) => `{"n":${n}}`));
 });
 
-test('of several that wait for the next turn, one goes on in each', async () => {
+test('if several callers wait for the next turn, one continues in each turn', async () => {
   const turns = countTurns();
   const wentOn = await Promise.all([1, 2, 3, 4].map(() => nextTurn().then(() => turns.count)));
   turns.stop();
