@@ -106,7 +106,7 @@ const ending = ({ loan, borrowed }: { loan: StoreLoan; borrowed: BorrowedStore }
     await loan.end();
   });
 
-test('three engines on one embedded database lose no update, and each sees what was acknowledged', async () => {
+test('three engines on one embedded database lose no update, and each sees acknowledged writes', async () => {
   const random = new RandomSource(seedOf('BURROW_SEED'));
   const { hub, borrow } = await open();
   const borrowers = [await borrow(), await borrow()];
@@ -136,7 +136,7 @@ test('three engines on one embedded database lose no update, and each sees what 
   expect(await hub.engine.verify()).toEqual([]);
 });
 
-test('what a thread had begun when it ended is rolled back, and others go on', async () => {
+test('the transaction of a thread that ends is rolled back, and other writes continue', async () => {
   const { storage, hub, borrow } = await open();
   const { loan, borrowed } = await borrow();
   let isHeld = false;
@@ -159,7 +159,7 @@ test('what a thread had begun when it ended is rolled back, and others go on', a
   expect(storage.lease?.term()).toBe(1);
 });
 
-test('a commit is known to the others although its thread ended before it could say so', async () => {
+test('a commit is announced even if its thread ended before announcing it', async () => {
   const { storage, hub, borrow } = await open();
   expect(await run(hub.engine, valueOf('1'))).toBe(0);
   const heads: number[] = [];

@@ -12,7 +12,7 @@ import { openHubStore } from './open-store.ts';
 const MIB = 1024 * 1024;
 const FULL = { code: 'quota_exceeded' };
 
-test('writes are refused while there is no room, and nothing else is', async () => {
+test('without disk space, writes are refused and reads continue', async () => {
   let free = 1024 * MIB;
   const asked: string[] = [];
   const store = withDiskRoom(createMemoryStore(), '/data', (folder) => {
@@ -29,7 +29,7 @@ test('writes are refused while there is no room, and nothing else is', async () 
   expect(asked).toEqual(['/data', '/data', '/data']);
 });
 
-test('a hub that has all its rows starts while there is no room', async () => {
+test('a hub whose rows exist starts without disk space', async () => {
   let free = 1024 * MIB;
   const store = withDiskRoom(createMemoryStore(), '/data', () => free);
   const made = await prepareHubRows(store, () => 'hash');
@@ -39,7 +39,7 @@ test('a hub that has all its rows starts while there is no room', async () => {
   await expect(prepareHubRows(store, () => 'another')).rejects.toMatchObject(FULL);
 });
 
-test('a folder on a full disk is read, refuses writes at once, and takes them again without a restart', async (context) => {
+test('a folder on a full disk can be read, refuses writes at once, and accepts them again without a restart', async (context) => {
   const disk = await mountSmallDisk(300);
   if (disk === undefined) {
     context.skip('Mounting is not allowed here.');

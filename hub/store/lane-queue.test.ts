@@ -6,7 +6,7 @@ import { LaneQueue } from './lane-queue.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-test('LaneQueue runs tasks of one lane in order, those of others beside them', async () => {
+test('LaneQueue runs tasks of one lane in order and tasks of other lanes in parallel', async () => {
   const queue = new LaneQueue<string>();
   const order: string[] = [];
   let goOn = (): void => undefined;
@@ -19,13 +19,13 @@ test('LaneQueue runs tasks of one lane in order, those of others beside them', a
   expect(order).toEqual(['other', 'both']);
 });
 
-test('LaneQueue goes on after a task that fails', async () => {
+test('LaneQueue continues after a task that fails', async () => {
   const queue = new LaneQueue<string>();
   await expect(queue.run(['a'], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await queue.run(['a'], async () => 1)).toBe(1);
 });
 
-test('LaneQueue keeps no result of a task that has ended', async () => {
+test('LaneQueue does not keep the result of a completed task', async () => {
   const queue = new LaneQueue<string>();
   const run = async () => new WeakRef(await queue.run(['a'], async () => ({ rows: ['many'] })));
   const result = await run();

@@ -18,7 +18,7 @@ const LONG = [...TAILS, `${'c'.repeat(3000)}2`].map((tail) => HEAD + tail);
 const SHORT = ['h', `${HEAD.slice(0, 1500)}z`, 'i'];
 
 for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: postgres })) {
-  test(`entries above 2,000 bytes are found, ordered and removed as in memory, on ${name}`, async () => {
+  test(`entries above 2,000 bytes are found, ordered and deleted as in memory, on ${name}`, async () => {
     const stores = [createMemoryStore(), await openTables(await database(), freshTenant())];
     for (const store of stores) {
       const rows = [...LONG, ...SHORT].map((entry, i) => row(`d${i}`, [entry]));

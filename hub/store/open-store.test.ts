@@ -54,8 +54,8 @@ const migrations = textOf('../sql/migrations.ts');
 
 const silent = (): void => undefined;
 
-describe('openHubStore() of a folder', () => {
-  test('refuses a second opener, and the first goes on (F25)', async () => {
+describe('openHubStore() with a folder', () => {
+  test('refuses a second process, and the first one continues (F25)', async () => {
     const data = await prepareFolder(join(folder, 'two'));
     const first = await openHubStore({ at: { data } });
     await increment(first.store);
@@ -77,7 +77,7 @@ describe('openHubStore() of a folder', () => {
 
   // Windows has no such permissions.
   test.skipIf(process.platform === 'win32')(
-    'keeps its data for its owner alone, also in a folder that others may read',
+    'gives only the owner access to the data, even if others may read the folder',
     async () => {
       const data = join(folder, 'open to all');
       await mkdir(data, { mode: 0o755 });
@@ -89,7 +89,7 @@ describe('openHubStore() of a folder', () => {
 
   // Windows has no such owners.
   test.skipIf(process.platform === 'win32')(
-    'of another user is left alone: that user could not open what is written there',
+    'refuses a folder of another user and leaves it unchanged',
     async () => {
       const data = join(folder, 'of another');
       await mkdir(data);
@@ -106,7 +106,7 @@ describe('openHubStore() of a folder', () => {
     },
   );
 
-  test('that the system lets nobody make is refused at once, in its words', async () => {
+  test('refuses a folder that cannot be created, with the error of the system', async () => {
     const [unlikely, file] = ['/proc/burrow/data', join(folder, 'no folder')];
     await writeFile(file, '');
     for (const data of [unlikely, join(file, 'data')])
@@ -116,7 +116,7 @@ describe('openHubStore() of a folder', () => {
       });
   });
 
-  test('that lacks the mark of a database is left as it is: an empty one would take its place', async () => {
+  test('refuses a database without PG_VERSION instead of replacing it by an empty one', async () => {
     const data = await prepareFolder(join(folder, 'without mark'));
     const first = await openHubStore({ at: { data } });
     await increment(first.store);
@@ -134,7 +134,7 @@ describe('openHubStore() of a folder', () => {
     await again.close();
   });
 
-  test('that PostgreSQL cannot open is named, with what may be wrong with it', async () => {
+  test('names a database that PostgreSQL cannot open, and the likely reason', async () => {
     const data = await prepareFolder(join(folder, 'damaged'));
     await rm(join(dataIn(data), 'global', 'pg_control'));
     await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('openHubStore() of a folder', () => {
     });
   });
 
-  test('is made anew where making it was cut off, and nothing is left of that', async () => {
+  test('creates the database again if its creation was interrupted, and leaves no remains', async () => {
     const data = join(folder, 'cut off');
     await mkdir(join(data, 'pglite'), { recursive: true });
     await writeFile(join(data, 'pglite', 'PG_VERSION'), '17\n');
@@ -163,7 +163,7 @@ describe('openHubStore() of a folder', () => {
 describe('takeFolder()', () => {
   const lockOf = (path: string): string => join(path, 'burrow.lock');
 
-  test('takes over the lock of a process that has ended, and says so', async () => {
+  test('takes over the lock of a process that has ended, and reports it', async () => {
     const path = join(folder, 'stale');
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'exit');
@@ -203,7 +203,7 @@ describe('takeFolder()', () => {
   );
 
   test.runIf(process.platform === 'linux')(
-    'takes over the lock of a process whose number another one has now',
+    'takes over the lock of an ended process whose pid is used by another one',
     async () => {
       const path = join(folder, 'recycled');
       await mkdir(path);
@@ -220,7 +220,7 @@ describe('takeFolder()', () => {
     },
   );
 
-  test('takes over a lock that cannot be read', async () => {
+  test('takes over a lock that is unreadable', async () => {
     const path = join(folder, 'torn');
     await (await takeFolder(path, silent)).release();
     await writeFile(lockOf(path), '{"pid":');
@@ -231,7 +231,7 @@ describe('takeFolder()', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'leaves no socket behind, neither its own nor that of a process that has ended',
+    'leaves no socket behind, neither its own nor one of an ended process',
     async () => {
       const path = join(folder, 'sockets');
       const first = await takeFolder(path, silent);
@@ -249,7 +249,7 @@ describe('takeFolder()', () => {
   );
 
   test.runIf(process.platform === 'linux')(
-    'believes no socket of another machine, or file system: there the process may live whatever it says',
+    'does not trust a socket from another machine or file system',
     async () => {
       const path = join(folder, 'elsewhere');
       const first = await takeFolder(path, silent);
@@ -271,7 +271,7 @@ describe('takeFolder()', () => {
     ['another machine', { host: 'another-container' }],
     // A container that uses the network of its host also has its host name, but its pids start again at 1.
     ['another container of this host', { host: hostname(), numbers: 'pid:[1]' }],
-  ])('takes over the lock of %s that is silent for 12 s, and none that lives', async (_, who) => {
+  ])('takes over the lock of %s that is silent for 12 s, but no living one', async (_, who) => {
     const { host } = who;
     const [silentOne, livingOne] = [join(folder, `silent ${host}`), join(folder, `living ${host}`)];
     const theirs = JSON.stringify({ pid: process.pid, since: 'then', ...who });
@@ -299,7 +299,7 @@ describe('takeFolder()', () => {
     expect(taken.status).toBe('fulfilled');
   });
 
-  test('lets one of many have it', async () => {
+  test('lets one of many concurrent callers have the folder', async () => {
     const path = join(folder, 'many');
     const settled = await Promise.allSettled(
       Array.from({ length: 12 }, () => takeFolder(path, silent)),
@@ -314,7 +314,7 @@ describe('takeFolder()', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'refuses a folder whose lock somebody has removed, while its process lives',
+    'refuses a folder whose lock was deleted while its process lives',
     async () => {
       const path = join(folder, 'lock removed');
       await mkdir(path);
@@ -332,7 +332,7 @@ describe('takeFolder()', () => {
     },
   );
 
-  test('refuses a folder that cannot be one', async () => {
+  test('refuses a path that is a file', async () => {
     const path = join(folder, 'file');
     await writeFile(path, '');
     await expect(takeFolder(path, silent)).rejects.toMatchObject({ code: 'storage_unavailable' });
@@ -340,7 +340,7 @@ describe('takeFolder()', () => {
 });
 
 describe('PGlite', () => {
-  test('works in its own thread and does not block this one (F36)', async () => {
+  test('runs in its own thread and does not block the main thread (F36)', async () => {
     const database = openPreparedPglite();
     const connection = await database.connect();
     let isDone = false;
@@ -367,7 +367,7 @@ describe('PGlite', () => {
     return { start, threads };
   };
 
-  test('in a folder is opened again when its thread has ended, and loses nothing', async () => {
+  test('in a folder is reopened if its thread ends, and loses nothing', async () => {
     const { start, threads } = watched(startThread);
     const data = dataIn(await prepareFolder(join(folder, 'ended')));
     const database = openPglite(data, start);
@@ -389,7 +389,7 @@ describe('PGlite', () => {
     await database.close();
   });
 
-  test('takes values however deep they nest, for it parses none; the engine refuses such a query (F35)', async () => {
+  test('stores deeply nested values without parsing them; the engine refuses such queries (F35)', async () => {
     const database = openPreparedPglite();
     const store = await openTables(database, 'main');
     const deep = '['.repeat(8000) + ']'.repeat(8000);
@@ -402,7 +402,7 @@ describe('PGlite', () => {
     await database.close();
   });
 
-  test('in memory is lost with its thread: no empty one takes its place', async () => {
+  test('in memory is lost with its thread and not replaced by an empty one', async () => {
     const { start, threads } = watched(startPrepared);
     const database = openPglite('memory:', start);
     const store = await openTables(database, 'main', { random: () => 0 });
@@ -433,7 +433,7 @@ describe('migrate()', () => {
     }
   };
 
-  test('is done once by many at the same time', () =>
+  test('runs once if many call it concurrently', () =>
     withConnections(4, async (connections) => {
       // Which of them collide, and where, is random.
       for (let round = 0; round < 25; round++) {
@@ -444,7 +444,7 @@ describe('migrate()', () => {
       expect(found?.rows).toEqual([[String(MIGRATIONS.length)]]);
     }));
 
-  test('asks for the version and no more where the tables are up to date', () =>
+  test('only queries the version if the tables are up to date', () =>
     withConnections(1, async ([connection]) => {
       if (!connection) throw new Error('No connection.');
       await migrate(connection);
@@ -457,7 +457,7 @@ describe('migrate()', () => {
       expect(asked).toHaveLength(1);
     }));
 
-  test('goes on from the version that is there, and undoes a step that fails', () =>
+  test('continues from the stored version, and rolls back if a step fails', () =>
     withConnections(1, async ([connection]) => {
       if (!connection) throw new Error('No connection.');
       await migrate(connection);
@@ -480,10 +480,10 @@ describe('migrate()', () => {
     }));
 });
 
-describe('openHubStore() to read only', () => {
+describe('openHubStore() with isReadOnly', () => {
   const postgres = sharedPostgres();
 
-  test('reads a server that refuses every change, as a standby does', async () => {
+  test('reads a server that refuses writes, like a standby', async () => {
     const { url } = await postgres();
     const tenant = freshTenant();
     const writable = await openHubStore({ at: { postgres: url, tenant } });
@@ -504,7 +504,7 @@ describe('openHubStore() to read only', () => {
     });
   });
 
-  test('is refused where no hub has made its tables', async () => {
+  test('is refused if no hub has created the tables', async () => {
     const { url } = await postgres();
     const database = openServer(url);
     const connection = await database.connect();

@@ -50,7 +50,7 @@ async function statusOf(host: MemoryHost, query: object): Promise<number> {
   return (await host.request({ method: 'POST', path: '/', headers, body })).status;
 }
 
-test('a commit whose end nobody learned is announced when the server is back', async () => {
+test('a commit with an unknown outcome is announced when the server is back', async () => {
   const [server, tenant, writer] = [await pglite(), freshTenant(), newWriter()];
   const { database, leave, comeBack } = leavingServer(server);
   const others = new OtherCommits({ database, tenant, writer });
@@ -73,7 +73,7 @@ test('a commit whose end nobody learned is announced when the server is back', a
   others.close();
 });
 
-test('whether a process listens is told of each tenant, however long names begin alike', async () => {
+test('hasListeners() tells tenants apart, even if their long names begin alike', async () => {
   const database = await postgres();
   const long = `${freshTenant()}-`.padEnd(62, 'x');
   const [here, there] = [`${long}1`, `${long}2`].map(
@@ -86,7 +86,7 @@ test('whether a process listens is told of each tenant, however long names begin
   here.close();
 });
 
-test('others are notified again after a moment in which there was no room for a connection', async () => {
+test('other processes are notified again after a failed attempt to connect', async () => {
   let tries = 0;
   const database: SqlDatabase = {
     isExclusive: false,

@@ -37,12 +37,12 @@ test('a server that refuses at once is tried ten times', async () => {
   expect(await triesAt(0)).toEqual({ tries: 10, ms: 0 });
 });
 
-test('a server that is silent is tried no more than three times', async () => {
+test('a silent server is tried three times at most', async () => {
   expect(await triesAt(10_000)).toEqual({ tries: 3, ms: 30_000 });
   expect(await triesAt(60_000)).toEqual({ tries: 3, ms: 180_000 });
 });
 
-test('a hub that opens while another server takes over waits for it, and is told of a wrong address at once', async () => {
+test('an opening hub waits during a failover, but reports a wrong address at once', async () => {
   const readOnly = new SqlFailure('cannot execute INSERT in a read-only transaction', '25006');
   const gone = new SqlFailure('connect ECONNREFUSED', undefined);
   const version = { command: 'SELECT', count: 1, rows: [[String(MIGRATIONS.length)]] };
@@ -75,7 +75,7 @@ test('a hub that opens while another server takes over waits for it, and is told
   expect(waits).toHaveLength(5);
 });
 
-test('whoever runs the hub is told once that the database is away, and why', async () => {
+test('an unreachable database is reported once to the operator, with the reason', async () => {
   const away = new SqlFailure('getaddrinfo ENOTFOUND database', undefined);
   const full = new SqlFailure('There are too many clients.', '53300');
   let failure = away;
@@ -109,7 +109,7 @@ test('whoever runs the hub is told once that the database is away, and why', asy
   expect(reported).toHaveLength(2);
 });
 
-test('a server that takes no writes is told from one that cannot be reached', async () => {
+test('the refusal of a read-only server says that it is read-only', async () => {
   const refused = refusalFor(new SqlFailure('cannot execute INSERT in a read-only …', '25006'));
   expect(refused).toMatchObject({
     code: 'storage_unavailable',

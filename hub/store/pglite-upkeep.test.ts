@@ -55,7 +55,7 @@ const tableBytes = async (): Promise<number> => {
   return Number(row?.[0]);
 };
 
-test('files of the log go, and what was written is there after a kill', async () => {
+test('old log files are deleted, and all rows survive a kill', async () => {
   const upkeep = upkeepOf();
   for (let i = 0; i < 13; i += 1) {
     await insert(i * ROWS);
@@ -79,7 +79,7 @@ test('files of the log go, and what was written is there after a kill', async ()
   }
 });
 
-test('the room of rows that were removed is used again', async () => {
+test('the space of deleted rows is reused', async () => {
   const upkeep = upkeepOf();
   let atFirst = 0;
   for (let i = 0; i < 8; i += 1) {
@@ -91,7 +91,7 @@ test('the room of rows that were removed is used again', async () => {
   expect(await tableBytes()).toBeLessThan(4 * atFirst);
 });
 
-test('a table is not vacuumed where the disk has no room for what that logs', async () => {
+test('a table is not vacuumed if the disk has no space for the log of that', async () => {
   const asked: number[] = [];
   const upkeep = upkeepOf((bytes) => {
     asked.push(bytes);
@@ -106,7 +106,7 @@ test('a table is not vacuumed where the disk has no room for what that logs', as
   ).toEqual([[null]]);
 });
 
-test('a disk without room has no checkpoint', async () => {
+test('without disk space there is no checkpoint', async () => {
   const redo = () => run('SELECT redo_lsn FROM pg_control_checkpoint()');
   let hasRoom = false;
   const upkeep = upkeepOf(() => hasRoom);
@@ -119,7 +119,7 @@ test('a disk without room has no checkpoint', async () => {
   expect(await redo()).not.toEqual(before);
 });
 
-test('an operator is told which maintenance blocked queries, and for how long', async () => {
+test('the log says which maintenance blocked queries, and for how long', async () => {
   const said: string[] = [];
   const slow: SqlDatabase = {
     isExclusive: true,
@@ -144,7 +144,7 @@ test('an operator is told which maintenance blocked queries, and for how long', 
   );
 });
 
-test('an opened store keeps itself up', async () => {
+test('an opened store runs its maintenance', async () => {
   const other = await prepareFolder(await mkdtemp(join(tmpdir(), 'burrow-upkeep-store-')));
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const opened = await openHubStore({ at: { data: other } });

@@ -59,7 +59,7 @@ const isWaiting = (client: Client) => async (): Promise<boolean> => {
   return rows.length > 0;
 };
 
-test('write() counts right through restarts and ended back ends (F22)', async () => {
+test('write() counts correctly through server restarts and terminated connections (F22)', async () => {
   const server = await postgres();
   const tenant = freshTenant();
   const hubs = [await open(tenant), await open(tenant)];
@@ -98,7 +98,7 @@ test('write() counts right through restarts and ended back ends (F22)', async ()
   for (const { store } of hubs) expect(await counterOf(store)).toBe(tally.done);
 });
 
-test('write() is refused while the server is away, and done when it is back', async () => {
+test('write() is refused while the server is down, and succeeds when it is back', async () => {
   const server = await postgres();
   const hub = await open(freshTenant());
   await increment(hub.store);
@@ -113,7 +113,7 @@ test('write() is refused while the server is away, and done when it is back', as
   expect(await counterOf(hub.store)).toBe(2);
 });
 
-test('write() waits for a transaction that began before it: none overtakes (F34)', async () => {
+test('write() waits for a transaction that began earlier and does not overtake it (F34)', async () => {
   const tenant = freshTenant();
   const [one, other] = [await open(tenant), await open(tenant)];
   await increment(one.store);
@@ -144,7 +144,7 @@ test('write() waits for a transaction that began before it: none overtakes (F34)
   expect(await counterOf(one.store)).toBe(12);
 });
 
-test('read() of two fetches is one state, also when a commit comes between', async () => {
+test('read() with two fetches sees one snapshot, even if a commit comes in between', async () => {
   const tenant = freshTenant();
   const [one, other] = [await open(tenant), await open(tenant)];
   await put(one.store, 'meta', [
@@ -189,7 +189,7 @@ const createIn = (name: string, n: number): unknown => ({
   params: { object: { data: { object: { n } } } },
 });
 
-test('Map(Paginate, Get) of 64 takes two round trips, a Get one', async () => {
+test('Map(Paginate, Get) of 64 documents takes two round trips, a Get takes one', async () => {
   // Without the notices of a hub to others, which go out in the background.
   const database = openServer((await postgres()).url);
   const store = await openTables(database, freshTenant());
@@ -213,7 +213,7 @@ test('Map(Paginate, Get) of 64 takes two round trips, a Get one', async () => {
   await database.close();
 });
 
-test('onOtherCommit() tells what the other processes commit, and nothing of the own', async () => {
+test('onOtherCommit() reports commits of other processes, and not its own', async () => {
   const tenant = freshTenant();
   const [one, other] = [await open(tenant), await open(tenant)];
   const here = await hostOn(one);
@@ -247,7 +247,7 @@ const withOption = async (option: string): Promise<{ readonly url: string }> => 
   url: `${(await postgres()).url}?options=${encodeURIComponent(`-c ${option}`)}`,
 });
 
-test('bytes are read as they were stored, whatever a server is told to write of them', async () => {
+test('bytes are read as stored, whatever output format the server uses', async () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, at) => at);
   const every = String.fromCharCode(...bytes);
   const stored = { ...row(`\\x41${every}\\`, [`\\x${every}`]), value: bytes };
@@ -259,7 +259,7 @@ test('bytes are read as they were stored, whatever a server is told to write of 
   }
 });
 
-test('a database whose encoding lacks characters is refused before it holds anything', async () => {
+test('a database whose encoding lacks characters is refused before it stores anything', async () => {
   const { url } = await postgres();
   await withClient(async (client) => {
     await client.query("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test(
-  `two processes on one server are strictly serializable, also when killed (seed ${SEED})`,
+  `two processes on one server are strictly serializable, even if they are killed (seed ${SEED})`,
   async () => {
     const { url } = await postgres();
     const tenant = freshTenant();

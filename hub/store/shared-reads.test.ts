@@ -27,7 +27,7 @@ function heldDatabase() {
 
 const bodyOf = ({ rows }: SqlResult): unknown => rows[0]?.[2];
 
-test('rows() shows nobody what was read before he asked, and those that wait share a statement', async () => {
+test('rows() never returns data from before its call, and waiting calls share a statement', async () => {
   const { database, held, write } = heldDatabase();
   const shared = new SharedReads(database, 'main');
   const first = shared.rows([HEAD]);
@@ -42,7 +42,7 @@ test('rows() shows nobody what was read before he asked, and those that wait sha
   expect(held).toHaveLength(2);
 });
 
-test('rows() waits for no connection that is late', async () => {
+test('rows() does not wait for a slow connection', async () => {
   const { database, held } = heldDatabase();
   const shared = new SharedReads(database, 'main');
   const stuck = shared.rows([HEAD]);

@@ -15,7 +15,7 @@ const postgres = sharedPostgres();
 /** Longer than any answer of a working server may take on a busy machine. */
 const ANSWER_MS = 15_000;
 
-test('a back end that is frozen is given up, and another answers', async () => {
+test('a frozen server process is given up, and another one answers', async () => {
   const { url } = await postgres();
   const database = new PgDatabase({
     isExclusive: false,
@@ -44,7 +44,7 @@ test('a back end that is frozen is given up, and another answers', async () => {
   await database.close();
 });
 
-test('a disk that is full refuses writes and keeps what was acknowledged (F20)', async (context) => {
+test('a server with a full disk refuses writes and keeps acknowledged ones (F20)', async (context) => {
   const disk = await mountSmallDisk(160);
   if (disk === undefined) {
     context.skip('Mounting is not allowed here.');

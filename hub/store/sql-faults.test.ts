@@ -78,7 +78,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       return done;
     }
 
-    test('is done once, whatever fails at which statement', async () => {
+    test('is executed once, whatever fails at which statement', async () => {
       await job();
       const { length } = database.statements;
       expect(database.statements.at(-1)?.name).toBe('burrow_commit');
@@ -101,7 +101,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
         return Promise.resolve();
       }, STRICT);
 
-    test('is done once when it only creates, whatever fails at which statement', async () => {
+    test('is executed once if it only creates rows, whatever fails at which statement', async () => {
       await create(1);
       const { length } = database.statements;
       expect(length).toBe(name === 'PGlite' ? 1 : 7);
@@ -111,7 +111,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect(entries).toHaveLength(2 + done);
     }, 60_000);
 
-    test('creates nothing when a row is there, or something was lost without a word', async () => {
+    test('creates nothing if a row exists or a statement silently has no effect', async () => {
       const before = await everything(store);
       await create(1);
       await expect(create(1)).rejects.toBeInstanceOf(KeyTaken);
@@ -122,7 +122,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect((await everything(store)).entries).toHaveLength(before.entries.length + 1);
     });
 
-    test('is refused after ten failures, and leaves nothing', async () => {
+    test('is refused after ten failures and leaves nothing', async () => {
       const before = await everything(store);
       const ways = [
         ['40001', 'contended transaction'],
@@ -142,7 +142,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect(await everything(store)).toEqual(before);
     });
 
-    test('is refused, not made again, by what the server means', async () => {
+    test('is refused without a retry for errors that a retry cannot fix', async () => {
       const ways = [
         ['53100', 'quota_exceeded'],
         ['53200', 'storage_unavailable'],
@@ -164,7 +164,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect(reported).toMatchObject(causes);
     });
 
-    test('refuses a row that was to be new and is there, as KeyTaken', async () => {
+    test('refuses a new row that exists already with KeyTaken', async () => {
       const again = write(store, {
         puts: [{ space: 'documents', row: row('a', ['x']), isNew: true }],
         deletes: [],
@@ -173,7 +173,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect((await everything(store)).entries).toHaveLength(2);
     });
 
-    test('does not commit when a statement was lost without a word', async () => {
+    test('does not commit if a statement silently has no effect', async () => {
       const before = await everything(store);
       database.losing = 'burrow_insert_entries';
       await expect(job()).rejects.toThrow(/burrow_insert_entries must change/u);

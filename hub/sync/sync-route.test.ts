@@ -24,7 +24,7 @@ afterEach(() => hub?.close());
 const thirtyWrites = () =>
   Array.from({ length: 30 }, (_, n) => pushItem(n + 1, createThing({ n, text: 'x'.repeat(100) })));
 
-test('hello, push, pull and check over HTTP', async () => {
+test('hello, push, pull and check work over HTTP', async () => {
   const { post, hub } = await open();
   const { epoch } = hub;
   const exchange = async (path: string, message: unknown) => (await post(path, message)).json();
@@ -135,7 +135,7 @@ async function* events({ url }: SyncTestHub, secret: string, signal?: AbortSigna
   for await (const part of response.body ?? []) yield decoder.decode(part);
 }
 
-test('a commit that touches a set is hinted, and the stream has a heartbeat', async () => {
+test('a commit that touches a set sends a hint, and the stream has a heartbeat', async () => {
   const opened = await open({}, { heartbeatMs: 50 });
   await opened.post('hello', HELLO);
   const stop = new AbortController();
@@ -162,7 +162,7 @@ test('A5 a stream ends soon after its credential', async () => {
   expect(received.join('')).toContain('event: refused');
 });
 
-test('V1 a client that sends too many requests is told when to retry', async () => {
+test('V1 a client that sends too many requests gets 429 with Retry-After', async () => {
   const { post } = await open({ ratePerToken: 1, burstSeconds: 2 });
   const responses = await Promise.all(
     Array.from({ length: 40 }, () => post('hello', HELLO, 'fnEofnobody')),

@@ -10,7 +10,7 @@ import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 const { pglite, postgres } = sharedDatabases();
 
 for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: postgres })) {
-  test(`${name}: a hundred writes share few commits, and come back with the next pull`, async () => {
+  test(`${name}: a hundred writes share few commits and come back with the next pull`, async () => {
     const shared = await database();
     const store = await openTables(shared, freshTenant());
     const world = await HubWorld.open(store);
@@ -32,7 +32,7 @@ for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: post
     await store.close();
   });
 
-  test(`${name}: I4 I6 S9 S14 a device has what it may read of its sets, and hears of nothing else`, async () => {
+  test(`${name}: I4 I6 S9 S14 a device has what it may read of its sets, and learns of nothing else`, async () => {
     const shared = await database();
     const steps = fc.array(anyStep, { minLength: 20, maxLength: 40, size: 'max' });
     await fc.assert(

@@ -84,7 +84,7 @@ function refusedUpgrade(url: string, headers: Readonly<Record<string, string>>):
   });
 }
 
-test('a session takes pushes, answers each by its number, and brings hints of other commits', async () => {
+test('a session accepts pushes, answers each with its number, and sends hints of other commits', async () => {
   const hub = await open();
   const session = await openSession(hub);
   expect(await session.next()).toEqual({ opened: true });
@@ -116,7 +116,7 @@ test.each([
   expect(await closed).toBe(1000);
 });
 
-test('a push that fails with the store gives back its place among the requests of its credential', async () => {
+test("a push that fails with the store releases its place among its credential's requests", async () => {
   const hub = await open({ concurrencyPerCredential: 1, waitingPerCredential: 0 });
   const session = await openSession(hub);
   expect(await session.next()).toEqual({ opened: true });
@@ -147,12 +147,12 @@ test.each([
   expect(await closed).toBe(code);
 });
 
-test('a session without a first message is closed in time', async () => {
+test('a session without a first message is closed after a timeout', async () => {
   const { url } = await open({ headerMs: 50 });
   expect(await new SyncSocket(url).closed()).toBe(1008);
 });
 
-test('a session that brings frames without end, but no message, is disconnected', async () => {
+test('a session that receives endless frames, but no message, is disconnected', async () => {
   const session = await openSession(await open());
   await session.next();
   const closed = session.closed();
@@ -162,7 +162,7 @@ test('a session that brings frames without end, but no message, is disconnected'
   expect(await closed).toBe(1006);
 });
 
-test('a session whose message comes in many fragments is closed', async () => {
+test('a session whose message arrives in many fragments is closed', async () => {
   const session = await openSession(await open());
   await session.next();
   const closed = session.closed();
@@ -183,14 +183,14 @@ async function sendBytewise({ socket }: SyncSocket): Promise<number> {
   return sent;
 }
 
-test('a session whose message comes byte by byte is closed long before its end', async () => {
+test('a session whose message arrives byte by byte is closed long before its end', async () => {
   const session = await openSession(await open());
   await session.next();
   session.socket.on('error', () => undefined);
   expect(await sendBytewise(session)).toBeLessThan(20_000);
 });
 
-test('pushes over a session count as requests, and the device is told when to retry', async () => {
+test('pushes over a session count as requests, and a refusal says when to retry', async () => {
   const hub = await open({ ratePerAddress: 1, burstSeconds: 8 });
   const session = await openSession(hub);
   await session.next();
@@ -204,7 +204,7 @@ test('pushes over a session count as requests, and the device is told when to re
   session.socket.close();
 });
 
-test('a session that opens beyond the rate of its address is told when to retry, and nothing is looked up for it', async () => {
+test('a session beyond the rate of its address is refused with a retry time, without reading the store', async () => {
   // Three requests are allowed at once: creating the collection, the hello, and the upgrade.
   const hub = await open({ ratePerAddress: 0.001, burstSeconds: 3000 });
   const reads = vi.spyOn(hub.hub.store, 'read');
@@ -230,7 +230,7 @@ test('a session counts as a stream of its credential', async () => {
     reply = await (await openSession(hub)).next();
 });
 
-test('a heartbeat shows that the hub is there; a revoked token ends the session', async () => {
+test('a session has heartbeats; revoking its token ends it', async () => {
   const hub = await open({}, { heartbeatMs: 20 });
   await hub.query({ create_collection: { object: { name: 'people' } } });
   const person = { ref: { collection: 'people' }, id: '1' };
@@ -249,7 +249,7 @@ test('a heartbeat shows that the hub is there; a revoked token ends the session'
   expect(await closed).toBe(1000);
 });
 
-test('a client that answers no ping is disconnected', async () => {
+test('a client that does not answer pings is disconnected', async () => {
   const session = await openSession(await open({}, { heartbeatMs: 20 }));
   await session.next();
   const closed = session.closed();
@@ -257,7 +257,7 @@ test('a client that answers no ping is disconnected', async () => {
   expect(await closed).toBe(1006);
 });
 
-test('a session outlives a hub that was blocked for longer than heartbeats', async () => {
+test('a session survives a hub that was blocked for longer than a heartbeat', async () => {
   const heartbeatMs = 200;
   const hub = await open({}, { heartbeatMs });
   const session = await openSession(hub);
@@ -275,7 +275,7 @@ test('a session outlives a hub that was blocked for longer than heartbeats', asy
   session.socket.close();
 });
 
-test('other origins, host names and paths get no session', async () => {
+test('a session from another origin, host name or path is refused', async () => {
   const { url } = await open();
   expect(await refusedUpgrade(url, { origin: 'https://evil.example' })).toBe(403);
   expect(await refusedUpgrade(url, { host: 'rebound.example' })).toBe(403);
@@ -285,7 +285,7 @@ test('other origins, host names and paths get no session', async () => {
   expect(response.statusCode).toBe(404);
 });
 
-test('an upgrade to another protocol is answered, and blocks nobody', async () => {
+test('an upgrade to another protocol is answered with an error', async () => {
   const { url } = await open();
   const headers = { connection: 'Upgrade', upgrade: 'chess' };
   const sent = request(`${url}/sync/line`, { headers }).end();
@@ -293,7 +293,7 @@ test('an upgrade to another protocol is answered, and blocks nobody', async () =
   expect(response.statusCode).toBeGreaterThanOrEqual(400);
 });
 
-test('a hub that is stopped says so to its sessions', async () => {
+test('a hub that stops closes its sessions with code 1001', async () => {
   const hub = await open();
   const session = await openSession(hub);
   await session.next();
@@ -302,7 +302,7 @@ test('a hub that is stopped says so to its sessions', async () => {
   expect(await closed).toBe(1001);
 });
 
-test('of many messages that come in one chunk, one is taken in a turn of the event loop', async () => {
+test('of many messages in one chunk, one is handled per turn of the event loop', async () => {
   hub = await open();
   const session = await openSession(hub);
   await session.next();

@@ -27,7 +27,7 @@ const kindsIn = (...[operations, lists]: Parameters<typeof checkAppends>): strin
 const beside: Partial<Operation> = { invoked: 0, completed: 1000 };
 
 describe('checkAppends() finds', () => {
-  test('nothing in a serial history', () => {
+  test('no anomaly in a serial history', () => {
     const serial = history(
       [[append('x', 1)]],
       [[read('x', 1), append('x', 2), read('x', 1, 2)]],
@@ -38,7 +38,7 @@ describe('checkAppends() finds', () => {
     expect(kindsIn(serial, final({ x: [1, 2, 4], y: [3] }))).toEqual([]);
   });
 
-  test('a value that is there twice, or that nobody or an aborted transaction wrote', () => {
+  test('a duplicate value, and a value that nobody or an aborted transaction wrote', () => {
     const lists = final({ x: [1] });
     expect(kindsIn(history([[append('x', 1)]], [[read('x', 1, 1)]]), lists)).toContain('duplicate');
     expect(kindsIn(history([[append('x', 1)]], [[read('x', 7)]]), lists)).toContain(
@@ -48,25 +48,25 @@ describe('checkAppends() finds', () => {
     expect(kindsIn(aborted, lists)).toContain('aborted read');
   });
 
-  test('a read of the middle of a transaction', () => {
+  test('a read of an intermediate state of a transaction', () => {
     const torn = history([[append('x', 1), append('x', 2)], beside], [[read('x', 1)], beside]);
     expect(kindsIn(torn, final({ x: [1, 2] }))).toEqual(['intermediate read']);
   });
 
-  test('a transaction that does not see itself', () => {
+  test('a transaction that does not see its own appends', () => {
     const blind = history([[append('x', 1), read('x')]]);
     expect(kindsIn(blind, final({ x: [1] }))).toContain('internal');
     const moving = history([[append('x', 1)], beside], [[read('x'), read('x', 1)], beside]);
     expect(kindsIn(moving, final({ x: [1] }))).toEqual(['internal']);
   });
 
-  test('lists of two orders, and an append that is gone', () => {
+  test('lists with incompatible orders, and a lost append', () => {
     const forked = history([[append('x', 1)]], [[append('x', 2)]], [[read('x', 2, 1)]]);
     expect(kindsIn(forked, final({ x: [1, 2] }))).toContain('incompatible order');
     expect(kindsIn(history([[append('x', 1)]]), final({ x: [] }))).toEqual(['lost append']);
   });
 
-  test('G0: two transactions whose writes cross', () => {
+  test('G0: two transactions whose writes overwrite each other', () => {
     const crossed = history(
       [[append('x', 1), append('y', 1.5)], beside],
       [[append('x', 2), append('y', 2.5)], beside],
@@ -74,7 +74,7 @@ describe('checkAppends() finds', () => {
     expect(kindsIn(crossed, final({ x: [1, 2], y: [2.5, 1.5] }))).toEqual(['G0']);
   });
 
-  test('G1c: two transactions that each saw the other', () => {
+  test('G1c: two transactions that read from each other', () => {
     const circular = history(
       [[append('x', 1), read('y', 2)], beside],
       [[append('y', 2), read('x', 1)], beside],
@@ -103,7 +103,7 @@ describe('checkAppends() finds', () => {
     expect(kindsIn(skew, final({ x: [2], y: [1] }))).toEqual(['G2']);
   });
 
-  test('a read that is older than what was acknowledged', () => {
+  test('a read that misses an acknowledged append', () => {
     const stale = history([[append('x', 1)]], [[read('x')]], [[read('x', 1)]]);
     const [found] = checkAppends(stale, final({ x: [1] }));
     expect(found).toEqual({
@@ -150,7 +150,7 @@ const serialHistories = fc
     return { operations, lists };
   });
 
-test('checkAppends() finds nothing in what a serial database does, and every stale read planted in it', () => {
+test('checkAppends() finds nothing in a serial database, and each stale read planted in it', () => {
   fc.assert(
     fc.property(serialHistories, ({ operations, lists }) => {
       expect(checkAppends(operations, lists)).toEqual([]);
@@ -185,7 +185,7 @@ describe('isLinearizable()', () => {
   const swap = (from: number, to: number, isSet: boolean) =>
     ({ kind: 'compare and set', from, to, isSet }) as const;
 
-  test('finds an order where there is one', () => {
+  test('is true if there is an order', () => {
     const operations = [
       done(write(1), 0, 10),
       done(sees(0), 1, 9),
@@ -197,7 +197,7 @@ describe('isLinearizable()', () => {
     expect(isLinearizable(operations, 0)).toBe(true);
   });
 
-  test('finds none for a stale read, a value that comes back, two winners', () => {
+  test('is false for a stale read, a value that reappears, and two winners', () => {
     expect(isLinearizable([done(write(1), 0, 1), done(sees(0), 2, 3)], 0)).toBe(false);
     const back = [done(write(1), 0, 9), done(sees(1), 1, 2), done(sees(0), 3, 4)];
     expect(isLinearizable(back, 0)).toBe(false);
