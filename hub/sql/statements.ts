@@ -1,7 +1,7 @@
 /**
  * All statements of the store, in the subset of SQL that PostgreSQL, CockroachDB, YugabyteDB and Citus share; docs/hub-sql.md
- * gives the reasons for each. The tenant is the first parameter of each and the first column of every key, so a row is found on
- * one shard, by a prefix of a primary key.
+ * gives the reasons for each. The tenant is the first parameter of each, except BEGIN, COMMIT and ROLLBACK, and the first
+ * column of every key, so a row is found on one shard, by a prefix of a primary key.
  */
 import { createHash } from 'node:crypto';
 import type { Key } from '../../src/codec/key.ts';
