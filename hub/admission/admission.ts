@@ -23,8 +23,8 @@ export interface Credential {
   readonly name: string;
   /** A token belongs to one user, so it is rate-limited. A key belongs to the operator or is public. */
   readonly isToken: boolean;
-  /** A name for the operator: `token 123`, `key 123`, or the address. */
-  readonly who: string;
+  /** A name for the operator: `token 123`, `key 123`, or the address. A function, because few requests are held back. */
+  readonly who: () => string;
 }
 
 const HEAP_CHECK_MS = 100;
@@ -69,7 +69,7 @@ export class Admission {
   refusalOf(address: string, { name, isToken, who }: Credential): AdmissionRefusal | undefined {
     if (this.lacksMemory()) {
       const description = 'The hub has too little memory left for another request.';
-      return this.held('memory', who, {
+      return this.held('memory', who(), {
         code: 'storage_blocked',
         description,
         retryAfterSeconds: 1,
@@ -80,10 +80,10 @@ export class Admission {
       return this.held('address rate', address, tooMany('Too many requests.', ofAddress));
     const ofToken = isToken ? this.byToken.take(name) : undefined;
     if (ofToken !== undefined)
-      return this.held('token rate', who, tooMany('Too many requests.', ofToken));
+      return this.held('token rate', who(), tooMany('Too many requests.', ofToken));
     if (this.answers.hasRoomFor(name)) return undefined;
     const unread = tooMany('Too many answers are still unread: read them, then try again.', 1);
-    return this.held('answers', who, unread);
+    return this.held('answers', who(), unread);
   }
 
   /**
@@ -95,7 +95,7 @@ export class Admission {
     const end = await this.lanes.enter(name);
     if (end) return end;
     const description = `More than ${max} concurrent requests of one credential, and too many wait.`;
-    return this.held('concurrency', who, tooMany(description, 1));
+    return this.held('concurrency', who(), tooMany(description, 1));
   }
 
   /** Counts a stream until `end` is called. */
@@ -104,7 +104,7 @@ export class Admission {
     if (this.streams.total < streams && this.streams.of(name) < max)
       return { end: this.streams.hold(name) };
     const description = `More than ${max} streams of one credential, or ${streams} in total.`;
-    return this.held('streams', who, tooMany(description, 1));
+    return this.held('streams', who(), tooMany(description, 1));
   }
 
   private held(limit: Limit, who: string, refusal: AdmissionRefusal): AdmissionRefusal {
@@ -132,10 +132,13 @@ const tooMany = (description: string, waitSeconds: number): AdmissionRefusal => 
 
 export function credentialOf(header: string | undefined, address: string): Credential {
   const secret = secretOf(header)?.split(':')[0];
-  if (secret === undefined) return { name: `address ${address}`, isToken: false, who: address };
+  if (secret === undefined)
+    return { name: `address ${address}`, isToken: false, who: () => address };
   const name = hash('sha256', secret, 'base64');
   const isToken = looksLikeToken(secret);
-  const parsed = parseSecret(secret);
-  const who = parsed ? `${parsed.kind} ${parsed.id}` : address;
+  const who = (): string => {
+    const parsed = parseSecret(secret);
+    return parsed ? `${parsed.kind} ${parsed.id}` : address;
+  };
   return { name: isToken ? name : `${name} ${address}`, isToken, who };
 }

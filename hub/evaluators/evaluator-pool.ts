@@ -62,8 +62,8 @@ export interface EvaluatorPoolOptions {
 type Arrived = Parameters<LongQueries['execute']>[0];
 type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' | 'read' }>;
 type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
-/** What is known about the sender of a request. */
-type Credential = Pick<QueryRequest, 'secret' | 'address'>;
+/** What is known about the sender of a request. `line`, if the name has already been computed. */
+type Credential = Pick<QueryRequest, 'secret' | 'address' | 'line'>;
 
 interface Task {
   readonly name: string;
@@ -119,7 +119,7 @@ export class EvaluatorPool implements LongQueries {
   }
 
   whenFree(request: QueryRequest): Promise<void> | undefined {
-    const { name, group } = this.lineOf(request);
+    const { name, group } = request.line ?? this.lineOf(request);
     const free = this.loop.enter(name, group);
     if (free) this.heldBack.note('turn', group);
     return free;
@@ -392,7 +392,8 @@ function partsOf(asked: Asked): TextParts {
  * A token belongs to one person, so its requests share a line wherever they come from. A key may be used by many, so its lines
  * are per address.
  */
-function nameOf({ secret = '', address = '' }: Credential): string {
+function nameOf({ secret = '', address = '', line }: Credential): string {
+  if (line) return line.name;
   const [plain = ''] = secret.split(':', 1);
   const name = looksLikeToken(plain) ? plain : `${plain} ${address}`;
   return name.length > NAME_CHARS_MAX ? hash('sha256', name, 'base64') : name;
