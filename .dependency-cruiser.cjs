@@ -1,21 +1,21 @@
-// Which room may look where. Direction: errors, limits <- values <- codec <- store <- query <- engine <- logs, http, sync.
+// Which room may import which. Direction: errors, limits <- values <- codec <- store <- query <- engine <- logs, http, sync.
 
-/** Tests, suites and arbitraries may look anywhere: they are in no bundle. */
+/** Tests, test suites and arbitraries may import anything, because no bundle contains them. */
 const TESTS =
   '\\.(test|contract|bench|test-d)\\.tsx?$|/arbitrary\\.ts$|/testing/|^in-process/examples/';
 
-/** Type imports leave nothing behind, but they couple rooms all the same: they count, except where a rule says so. */
+/** Type imports are checked too, except where a rule says otherwise: they vanish from the code, but they couple the rooms. */
 const room = (name, ...below) => ({
   name: `${name}-looks-down`,
-  comment: `src/${name} may look at ${below.join(', ')} and itself; it names no package and no host.`,
+  comment: `src/${name} may import ${[...below, 'itself'].join(', ')}. It imports no package and no host.`,
   from: { path: `^src/${name}(/|\\.ts$)`, pathNot: TESTS },
   to: { pathNot: `^src/(${[name, ...below].join('|')})(/|\\.ts$)` },
 });
 
-/** A room that stands beside the page in the package, as hooks do: of the sources it imports itself, `src/index.ts` and these files. */
+/** A room that is a separate entry of the package, as hooks are: it may import itself, `src/index.ts` and the listed files. */
 const usesThePackage = (name, comment, files = []) => ({
   name: `${name}-uses-the-package`,
-  comment: `src/${name} is written against src/index.ts, as hooks are. ${comment}`,
+  comment: `src/${name} uses the public names of src/index.ts, as hooks do. ${comment}`,
   from: { path: `^src/${name}/`, pathNot: TESTS },
   to: {
     pathNot: `^src/(${[`${name}/`, ...['index', ...files].map((file) => `${file}\\.ts$`)].join('|')})`,
@@ -23,8 +23,8 @@ const usesThePackage = (name, comment, files = []) => ({
 });
 
 /**
- * Rooms inside a folder: each may import those before it. Files directly in the folder are its door, above all of them; `base` names
- * those that every room may import all the same.
+ * Rooms inside a folder: each may import those before it. Files directly in the folder are its entry and may import all of them.
+ * `base` lists such files that the rooms may import nevertheless.
  */
 const roomsOf = (folder, rooms, base = []) =>
   rooms.map((room, at) => ({
@@ -47,12 +47,12 @@ const query = [...store, 'store'];
 const engine = [...query, 'query'];
 const outer = [...engine, 'engine'];
 
-/** Rooms inside src/sync, each after those it may look at. */
+/** Rooms inside src/sync, each after those that it may import. */
 const SYNC_ROOMS = {
   device: ['state', 'view', 'rebase', 'outbox', 'pulled', 'replica', 'syncer', 'files'],
   hub: ['rows', 'rights', 'files', 'sets', 'push', 'pull', 'hints', 'pruning'],
 };
-/** Rooms of one list that look at none of the others in it. */
+/** Rooms of the same list that may not import these earlier ones. */
 const SYNC_APART = {
   push: ['pull'],
   pull: ['push'],
@@ -79,7 +79,7 @@ const syncSide = (side) =>
     const below = rooms.slice(0, place + 1).filter((each) => !SYNC_APART[name]?.includes(each));
     return {
       name: `sync-${side}-${name}-looks-down`,
-      comment: `src/sync/${side}/${name} may look at src/sync/protocol, ${below.join(', ')}, and rooms left of sync.`,
+      comment: `src/sync/${side}/${name} may import src/sync/protocol, ${below.join(', ')}, and the rooms below sync.`,
       from: { path: `^src/sync/${side}/${name}/`, pathNot: TESTS },
       to: {
         path: '^src/sync/',
@@ -90,7 +90,7 @@ const syncSide = (side) =>
 
 const onlyFrom = (name, packages, ...rooms) => ({
   name: `only-${name}`,
-  comment: `${packages} is named by ${rooms.join(' and ')} alone.`,
+  comment: `Only ${rooms.join(' and ')} may import ${packages}.`,
   from: {
     path: '^(src|worker|hub|hosts|in-process|inspector|demo|e2e)/',
     pathNot: [...rooms.map((path) => `^${path}/`), TESTS],
@@ -102,24 +102,24 @@ const RULES = [
   {
     name: 'no-cycles',
     comment:
-      'Two files that need each other are one idea, or hide a third. Types too: who reads one of them has to read both.',
+      'Two files that import each other are one idea, or hide a third one. This includes types: to understand one file, a reader would need both.',
     from: { pathNot: '^src/sync/testing/' },
     to: { circular: true },
   },
   {
     name: 'no-broken-imports',
-    // What these import is put beside them when they are built.
+    // The build places the files that these import beside them.
     from: { pathNot: '^(e2e|bench|e2e/browsers)/page/' },
-    // Tests that a guide shows import the package by its name: it is there when it has been built.
+    // Tests that are shown in a guide import the package by its name, which exists only after the build.
     to: { couldNotResolve: true, pathNot: '^(virtual:|burrowdb($|/))' },
   },
   {
     name: 'no-undeclared-packages',
-    comment: 'A package that package.json does not name works by luck.',
+    comment: 'A package that package.json does not list is installed only by chance.',
     from: { path: '^(src|worker|hub|hosts|in-process|inspector|demo|e2e|bench)/' },
     to: {
       dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
-      // An optional peer is named under `peerDependenciesMeta` too, which is taken for no place at all.
+      // dependency-cruiser does not count `peerDependenciesMeta`, where optional peers are listed, as a known kind.
       dependencyTypesNot: ['npm-dev', 'npm-peer'],
     },
   },
@@ -148,7 +148,7 @@ const RULES = [
   {
     name: 'engine-has-a-door',
     comment:
-      'Who is outside the engine imports files directly in src/engine, where the names of a room that are for others are listed one by one.',
+      'Code outside the engine imports only the files directly in src/engine, which list the public names of each room.',
     from: { pathNot: '^src/engine/' },
     to: { path: '^src/engine/.+/', pathNot: '^src/engine/testing/' },
   },
@@ -156,7 +156,7 @@ const RULES = [
   room('sync', ...outer),
   {
     name: 'sync-protocol-looks-down',
-    comment: 'What both sides of a sync share knows neither of them.',
+    comment: 'Code that both sides of sync share may import neither of them.',
     from: { path: '^src/sync/protocol/', pathNot: TESTS },
     to: { path: '^src/sync/', pathNot: '^src/sync/protocol/' },
   },
@@ -164,13 +164,14 @@ const RULES = [
   ...syncSide('hub'),
   {
     name: 'sync-sides-are-apart',
-    comment: 'A device and its hub meet in messages only.',
+    comment: 'A device and its hub share nothing but messages.',
     from: { path: '^src/sync/(device|hub)/', pathNot: TESTS },
     to: { path: '^src/sync/(device|hub)/', pathNot: '^src/sync/$1/' },
   },
   {
     name: 'no-cycles-in-sync-kits',
-    comment: 'Test kits of sync too: the simulation is read from the clock up.',
+    comment:
+      'This includes the test kits of sync: the simulation can be read from the clock upwards.',
     from: { path: '^src/sync/' },
     to: { path: '^src/sync/', circular: true },
   },
@@ -180,7 +181,7 @@ const RULES = [
   {
     name: 'client-stays-light',
     comment:
-      'src/client is what the page loads: values, wire codec, the contract with the worker and Comlink. It reaches the engine by URL only.',
+      'src/client is loaded by the page: values, wire codec, the interface of the worker, and Comlink. It reaches the engine only by the URL of the worker.',
     from: { path: '^src/client/', pathNot: TESTS },
     to: {
       pathNot:
@@ -195,19 +196,19 @@ const RULES = [
   {
     name: 'hooks-use-the-package',
     comment:
-      'src/hooks is written as a user would write it, against src/index.ts: so that it stands beside the page in the package.',
+      'src/hooks uses only the public names of src/index.ts, as a user would, because it is a separate entry of the package.',
     from: { path: '^src/hooks/', pathNot: TESTS },
     to: { pathNot: '^src/(hooks/|index\\.ts$)|node_modules/' },
   },
-  usesThePackage('adopt', 'It reads and submits as any app does. It refuses options as all do.', [
+  usesThePackage('adopt', 'It reads and submits like any app, and shares the checks of options.', [
     'values/wrong-options',
   ]),
-  usesThePackage('background', 'It also makes the tag that a service worker reads.', [
+  usesThePackage('background', 'It also creates the tag that the service worker reads.', [
     'host/background',
   ]),
   usesThePackage(
     'schema',
-    'All it does are queries of a client. It refuses options, and tells expressions, as all do.',
+    'All its work is done by queries of a client. It shares the checks of options and of expressions.',
     ['values/wrong-options', 'client/queries/is-expr'],
   ),
   {
@@ -218,7 +219,7 @@ const RULES = [
   {
     name: 'inspector-uses-the-package',
     comment:
-      'The inspector stands beside the page in the package: it uses that by its public names, and knows the messages of the worker.',
+      'The inspector is a separate entry of the package: it uses the public names, and the messages of the worker.',
     from: { path: '^inspector/', pathNot: TESTS },
     to: {
       pathNot: '^(inspector/|src/index\\.ts$|src/host/(denied-form|diagnostics|sync)\\.ts$)',
@@ -226,26 +227,27 @@ const RULES = [
   },
   {
     name: 'nobody-imports-inspector',
-    comment: 'Who does not open it loads nothing of it.',
+    comment: 'Pages that do not open the inspector load nothing of it.',
     from: { path: '^(src|worker|hub|hosts|in-process)/', pathNot: TESTS },
     to: { path: '^inspector/' },
   },
   {
     name: 'nobody-imports-hooks-and-schema',
-    comment: 'Who does not use a framework, or schemas, loads nothing of them.',
+    comment: 'Pages that use no framework or no schemas load nothing of them.',
     from: { path: '^(src|worker|hub|hosts)/', pathNot: ['^src/(hooks|schema)/', TESTS] },
     to: { path: '^src/(hooks|schema)/' },
   },
   {
     name: 'index-names-the-client',
-    comment: 'src/index.ts lists the public names of src/client; types may come from their rooms.',
+    comment:
+      'src/index.ts lists the public names of src/client. It may import types from other rooms.',
     from: { path: '^src/index\\.ts$' },
     to: { pathNot: '^src/(client|errors)(/|\\.ts$)', dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'hosts-know-no-client',
     comment:
-      'worker/ and hub/ stand on the engine; what they share with the page is src/host, with each other hosts/.',
+      'worker/ and hub/ are built on the engine. They share src/host with the page, and hosts/ with each other.',
     from: { path: '^(worker|hub|hosts)/', pathNot: TESTS },
     to: { path: '^src/(client/|index\\.ts$)' },
   },
@@ -257,7 +259,7 @@ const RULES = [
   {
     name: 'in-process-joins-page-and-host',
     comment:
-      'in-process/ puts the page, by its public names, over hosts in the same process. It stands beside index.js in the package.',
+      'in-process/ connects the public names of the page to hosts in the same process. It is a separate entry of the package.',
     from: { path: '^in-process/', pathNot: TESTS },
     to: { path: '^(src/client/|src/hooks/|demo|e2e|bench)' },
   },
@@ -269,7 +271,7 @@ const RULES = [
   ...roomsOf('worker', WORKER_ROOMS),
   {
     name: 'worker/background-opens-a-database',
-    comment: 'worker/background is above the other rooms, and above what opens a database.',
+    comment: 'worker/background may import all other rooms, and the file that opens a database.',
     from: { path: '^worker/background/', pathNot: TESTS },
     to: {
       path: '^worker/',
@@ -301,7 +303,7 @@ const RULES = [
   },
   {
     name: 'bundlers-know-the-package',
-    comment: 'The plugins of bundlers run in Node, beside the built files, and read these.',
+    comment: 'The plugins for bundlers run in Node beside the built files, and read those.',
     from: { path: '^bundlers/' },
     to: { path: '^(src|worker|hub|hosts|demo|e2e|bench|scripts)/' },
   },
@@ -312,14 +314,14 @@ const RULES = [
   },
   {
     name: 'demo-uses-the-package',
-    comment: 'The demo is written as a user would write it: against the entries of the package.',
+    comment: 'The demo uses only the entries of the package, as a user would.',
     from: { path: '^demo/', pathNot: TESTS },
     to: { path: '^(src|worker|hub|hosts|e2e|bench)/', pathNot: '^src/(index|adopt/adopt)\\.ts$' },
   },
   {
     name: 'e2e-from-outside',
     comment:
-      'End-to-end tests drive the package, the demo and the hub from outside; who judges histories, and who reads blocks, is a tool of tests.',
+      'End-to-end tests use the package, the demo and the hub from outside. The checker of histories and the reader of blocks are test tools.',
     from: { path: '^e2e/' },
     to: {
       path: '^(src|worker|hub|hosts|demo|bench)/',

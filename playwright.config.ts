@@ -3,18 +3,18 @@ import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 
 const port = process.env['BURROW_E2E_PORT'] ?? '4178';
 const baseURL = `http://127.0.0.1:${port}/`;
-/** `BURROW_E2E_DEMO=off`: only tests of the package are run, so the demo is not built. */
+/** `BURROW_E2E_DEMO=off`: only tests of the package run, so the demo is not built. */
 const hasDemo = process.env['BURROW_E2E_DEMO'] !== 'off';
 
 export default defineConfig({
   testDir: 'e2e',
-  // Of its own: what is there is removed at the start, and the examples may be under way.
+  // Its own folder, because Playwright empties it at the start, while tests of the examples may be running.
   outputDir: 'test-results/e2e',
   testMatch: '**/*.spec.ts',
-  // Theirs is another configuration: they need the packed package, not the demo.
+  // The examples have their own configuration: they need the packed package instead of the demo.
   testIgnore: 'examples/**',
   globalSetup: './e2e/support/serve-app.ts',
-  // Of what hangs only: a slow machine fails no test. How long something takes decides none.
+  // Generous, so that only a test that hangs reaches them: the speed of the machine decides no test.
   timeout: 240_000,
   expect: { timeout: 60_000 },
   fullyParallel: false,
@@ -23,7 +23,7 @@ export default defineConfig({
   forbidOnly: process.env['CI'] !== undefined,
   use: {
     baseURL,
-    // Of a test that failed and runs again: recording one takes a sixth of the CPU of all.
+    // Only when a failed test runs again: recording all tests takes a sixth of the CPU time.
     trace: 'on-first-retry',
     launchOptions: { args: chromiumArgs, ...(chromiumPath && { executablePath: chromiumPath }) },
   },

@@ -8,7 +8,7 @@ import { trimPackages } from './scripts/trim-packages.mjs';
 export default defineConfig({
   root: resolve(import.meta.dirname, 'demo'),
   base: './',
-  // Places are in the hash, so an address that is no file is a mistake, and answered as one.
+  // The demo's pages are in the fragment of the URL, so a path that is not a file is answered with 404.
   appType: 'mpa',
   resolve: { alias: browserAlias },
   plugins: [workerFromSource(), trimPackages(), serviceWorkerBeside(), ...demoPlugins()],

@@ -21,14 +21,14 @@ import { guidesAsModules } from './scripts/guides.mjs';
 import { LongFirst } from './scripts/long-first.mjs';
 import { trimPackages } from './scripts/trim-packages.mjs';
 
-/** Of what hangs only: a slow machine fails no test. How long something takes decides none. */
+/** Generous, so that only a test that hangs reaches them: the speed of the machine decides no test. */
 const patience = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
 };
 
-/** In CI properties try the same cases each time, so that a build that fails tells of the change. */
+/** In CI, property tests always try the same cases, so that a new failure is due to the change and not to other random cases. */
 const sameCases = (): Plugin => ({
   name: 'burrow:same-cases',
   enforce: 'pre',
@@ -43,7 +43,7 @@ const sameCases = (): Plugin => ({
       : undefined,
 });
 
-/** Components of tests. */
+/** Compiles the Svelte components that tests use. */
 const svelteComponents = (generate: 'client' | 'server'): Plugin => ({
   name: 'burrow:svelte-components',
   enforce: 'pre',
@@ -53,7 +53,7 @@ const svelteComponents = (generate: 'client' | 'server'): Plugin => ({
       : undefined,
 });
 
-/** Examples of the documentation import the package by its name. */
+/** Examples in the documentation import the package by its name. */
 const packageAlias = [
   ...Object.entries({ ...besideIndex, ...inProcess, ...inNode }).map(([name, replacement]) => ({
     find: `burrowdb/${name}`,
@@ -64,7 +64,7 @@ const packageAlias = [
 
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
 
-/** By its debugging protocol tests do to it what its users cannot. */
+/** Chromium is driven by its debugging protocol, with which tests can do what a page cannot, such as limiting its storage. */
 const chromium = playwright({
   launchOptions: {
     args: chromiumArgs,
@@ -74,7 +74,7 @@ const chromium = playwright({
 
 const browserTests = '{src,worker,in-process,inspector,demo}/**/*.browser.test.ts';
 
-/** Run in WebKit without its features for storage too; the others find nothing there that WebKit with them has not. */
+/** These also run in WebKit without its optional features for storage. All other tests would only repeat those with the features. */
 const storageTests = [
   'worker/store/indexed-db-store-loss.browser.test.ts',
   'worker/{main,service-worker}.browser.test.ts',
@@ -96,13 +96,13 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
     sameCases(),
   ],
   worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
-  // Vue asks its bundler for them.
+  // Feature flags that Vue expects its bundler to define.
   define: {
     __VUE_OPTIONS_API__: 'true',
     __VUE_PROD_DEVTOOLS__: 'false',
     __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'true',
   },
-  // Named here, or the first test that reaches one would reload the page under way.
+  // Listed here, because Vite reloads the page of a running test when it finds a dependency that is not optimized yet.
   optimizeDeps: {
     include: [
       '@noble/hashes/sha2.js',
@@ -127,7 +127,7 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       'vue',
       'vue/server-renderer',
     ],
-    // Our sources get what is left of them (scripts/trim-packages.mjs).
+    // scripts/trim-packages.mjs removes the unused parts of these, so Vite must not bundle them before.
     exclude: ['comlink', 'dexie'],
   },
   test: {
@@ -135,14 +135,14 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
     include: kind === 'webkit' ? storageTests : [browserTests],
     exclude: elsewhere,
     ...patience,
-    // Two test files at a time, each in a browser of its own.
+    // Two test files at a time, each in its own browser.
     maxWorkers: 2,
     browser: {
       enabled: true,
       headless: true,
       screenshotFailures: false,
       commands: hubCommands,
-      // Of what hangs only, too.
+      // As generous as the limits above.
       connectTimeout: 300_000,
       provider: kind === 'chromium' ? chromium : systemBrowser(kind),
       instances: [{ browser: kind === 'webkit-storage' ? 'webkit' : kind }],
@@ -152,10 +152,10 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
 
 const testsIn = (rooms: string): string => `{${rooms}}/**/*.test.{ts,tsx,mjs}`;
 
-/** Most files start no program, so they share processes, and each module is loaded once in each. */
+/** The files of these rooms start no programs, so they share processes, and each process loads a module only once. */
 const sharing = 'src,worker,hosts,inspector,demo';
 
-/** What a file puts in place of a module, others in its process would get; or it gets what they have loaded. */
+/** Files that replace modules run in their own processes: the replacement would also reach other files of a shared process. */
 const replacingModules = sharing
   .split(',')
   .flatMap((room) =>
@@ -182,7 +182,7 @@ const nodeProject = (
     ...patience,
     environment: 'node',
     isolate,
-    // Not one less, as is its default: of two cores one would wait.
+    // The default is one fewer than there are cores, so one of two cores would be idle.
     maxWorkers: '100%',
     include: [...include],
     exclude: ['**/*.browser.test.ts', ...elsewhere, ...exclude],

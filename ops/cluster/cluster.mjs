@@ -105,7 +105,7 @@ export class Cluster {
     this.requireReachable();
     for (const machine of this.machines) this.startDatabase(machine);
     await until(async () => (await this.primary()) !== undefined, 'a machine is primary');
-    await until(() => this.isReplicated(), 'a standby follows the primary in step');
+    await until(() => this.isReplicated(), 'a standby replicates synchronously');
     for (const machine of this.machines) await this.startHub(machine);
     this.run(this.front, 'haproxy', [this.programs().haproxy, '-f', 'haproxy.cfg'], {});
     for (const machine of this.machines) await this.hubAnswers(machine);

@@ -164,7 +164,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
       if (!primary || !standby) throw new Error('there is no standby');
       cluster.cut(standby);
       await until(async () => !(await cluster.isWhole()), 'a standby is missed');
-      await until(() => cluster.isReplicated(), 'a standby is in step');
+      await until(() => cluster.isReplicated(), 'a standby replicates synchronously');
       const from = done.length;
       await until(() => done.length > from + CLIENTS, 'writers go on');
       expect(await cluster.primary()).toBe(primary);

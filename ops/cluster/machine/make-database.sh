@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by Patroni on the new cluster, with the connection string of a superuser.
+# Patroni runs this once for a new cluster, with the connection string of a superuser.
 set -eu
 psql "$1" -v ON_ERROR_STOP=1 <<'SQL'
 CREATE ROLE burrow LOGIN PASSWORD '@BURROW_PASSWORD@';
