@@ -18,9 +18,11 @@ const noTimer = (): never => {
 test('IndexBuilds builds after an index has changed, one build at a time, and again for changes during a build', async () => {
   const finish: (() => void)[] = [];
   let started = 0;
+  const lookedIn: unknown[] = [];
   const builds = new IndexBuilds({
-    build: () => {
+    build: (databases) => {
       started += 1;
+      lookedIn.push(databases && [...databases]);
       expect(finish).toEqual([]);
       return new Promise((resolve) => finish.push(resolve));
     },
@@ -44,6 +46,8 @@ test('IndexBuilds builds after an index has changed, one build at a time, and ag
   finishBuild();
   await new Promise((resolve) => setImmediate(resolve));
   expect([started, finish]).toEqual([2, []]);
+  // The first build is due to a commit to database 3, the second one also to `start()`.
+  expect(lookedIn).toEqual([[3], undefined]);
 });
 
 test('IndexBuilds starts nothing and reports nothing after close()', async () => {

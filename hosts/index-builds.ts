@@ -2,10 +2,11 @@
 import { decodeDocumentKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/host.ts';
 import { NATIVE } from '../src/values/native-kinds.ts';
+import type { DatabaseId } from '../src/values/value.ts';
 
 export interface IndexBuildsOptions {
-  /** Builds all indexes that are not built yet. */
-  readonly build: () => Promise<void>;
+  /** Builds the indexes of these databases that are not built yet. Undefined: of all databases. */
+  readonly build: (databases: ReadonlySet<DatabaseId> | undefined) => Promise<void>;
   /** Receives errors. The next build does what was left undone. */
   readonly report: (reason: unknown) => void;
   /**
@@ -21,7 +22,7 @@ const AGAIN_MS_MAX = 300_000;
 
 export class IndexBuilds {
   private readonly options: IndexBuildsOptions;
-  private isWanted = false;
+  private wanted: Set<DatabaseId> | 'all' | undefined = undefined;
   private isClosed = false;
   private building: Promise<void> | undefined = undefined;
   private againMs = AGAIN_MS;
@@ -31,10 +32,14 @@ export class IndexBuilds {
     this.options = options;
   }
 
-  /** Looks for indexes to build: now, or after the current build. */
+  /** Looks for indexes to build in all databases: now, or after the current build. */
   start(): void {
+    this.lookIn('all');
+  }
+
+  private lookIn(wanted: Set<DatabaseId> | 'all'): void {
     if (this.isClosed) return;
-    this.isWanted = true;
+    this.wanted = wanted;
     this.building ??= this.work().finally(() => {
       this.building = undefined;
     });
@@ -42,25 +47,29 @@ export class IndexBuilds {
 
   /** Call this for commits of this process and of others: another process may end before it has built the index that it created. */
   onCommit({ rows }: CommitNotice): void {
-    const isIndex = rows.some(
-      ({ space, key }) =>
-        space === 'documents' && decodeDocumentKey(key).collection === NATIVE.indexes,
-    );
-    if (isIndex) this.start();
+    const changed = new Set<DatabaseId>();
+    for (const { space, key } of rows) {
+      if (space !== 'documents') continue;
+      const { database, collection } = decodeDocumentKey(key);
+      if (collection === NATIVE.indexes) changed.add(database);
+    }
+    if (changed.size === 0 || this.wanted === 'all') return;
+    this.lookIn(new Set([...(this.wanted ?? []), ...changed]));
   }
 
   /** Closing the store interrupts a running build, which continues after the next start. */
   close(): void {
     this.isClosed = true;
-    this.isWanted = false;
+    this.wanted = undefined;
     this.cancel();
   }
 
   private async work(): Promise<void> {
     try {
-      while (this.isWanted) {
-        this.isWanted = false;
-        await this.options.build();
+      while (this.wanted) {
+        const { wanted } = this;
+        this.wanted = undefined;
+        await this.options.build(wanted === 'all' ? undefined : wanted);
         this.againMs = AGAIN_MS;
       }
     } catch (reason) {

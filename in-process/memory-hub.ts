@@ -109,7 +109,7 @@ export class MemoryHub {
     });
     this.runner = new QueryRunner(this.http);
     this.builds = new IndexBuilds({
-      build: () => engine.buildIndexes(),
+      build: (databases) => engine.buildIndexes({ databases }),
       report,
       after,
     });

@@ -355,7 +355,11 @@ function startBackgroundJobs(
   },
 ) {
   const { transactions } = engine;
-  const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report, after });
+  const builds = new IndexBuilds({
+    build: (databases) => engine.buildIndexes({ databases }),
+    report,
+    after,
+  });
   let devicesPrunedAt = 0;
   /** Only once a day, because it reads the row of each device. */
   const pruneDevicesDaily = async (host: PruneHost): Promise<void> => {

@@ -400,6 +400,10 @@ export const syncKey = (list: string, ...parts: readonly (string | number)[]): K
         .join(''),
   );
 
+/** The number after the list in a key made by `syncKey(list, number, …)`. @throws Refusal `local_data_loss` */
+export const syncNumberOf = (key: Key, list: string): number =>
+  readSafeInt64({ key, at: syncKey(list).length, mask: 0 });
+
 /** Key of a row in `log`: time of its last record, then a number that distinguishes rows of the same time. */
 export const logKey = (ts: Micros, sequence: number): Key =>
   asKey(safeInt64(ts) + safeInt64(sequence));

@@ -25,14 +25,12 @@ import { HEAD } from './transactions/head.ts';
 import type { TransactionBody, BodyInput, BodyResult } from './transactions/execution.ts';
 import { authenticateSecret } from './session/authenticate-secret.ts';
 import { ExpiredDataCollector, type SweepProgress } from './jobs/collect-expired-data.ts';
-import { buildIndexes, type BuildProgress } from './jobs/build-indexes.ts';
+import { buildIndexes, type BuildOptions } from './jobs/build-indexes.ts';
 import { RecordedInputs, createIds } from './session/recorded-inputs.ts';
 import { entitlementsOf, type Entitlements } from './session/entitlements.ts';
 import { TextCache } from './session/text-cache.ts';
 import { Transactor, type ReadFreshness, type Transacted } from './transactions/transactor.ts';
 import { verifyStore } from './jobs/verify.ts';
-
-export type { BuildProgress };
 
 /** Executes queries inside transactions of the caller, for code that must commit something else together with a query. */
 export interface Transactions {
@@ -73,7 +71,7 @@ export interface Engine {
   /** To be called when another engine on the same store has committed: drops what it changed from the cache. */
   applyCommit(notice: CommitNotice): void;
   /** Builds the indexes that are incomplete. Resolves when none is left. */
-  buildIndexes(onProgress?: (progress: BuildProgress) => void): Promise<void>;
+  buildIndexes(options?: BuildOptions): Promise<void>;
   /**
    * Removes data that had expired at the last commit (history, documents with a `ttl`, contents of deleted collections, indexes and
    * databases), in small commits. Resolves when none is left. Answers of queries do not change.
@@ -95,7 +93,7 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
     entitlements: (secret) => entitlementsOf(transactor, secret, options),
     onCommit: (listener) => transactor.onCommit(listener),
     applyCommit: (notice) => transactor.applyCommit(notice),
-    buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
+    buildIndexes: (more) => buildIndexes(transactor, options, more),
     collectExpiredData: (onProgress) => expiredData.collect(onProgress),
     verify: (onProgress) => verifyStore(options, onProgress),
     close: () => options.store.close(),

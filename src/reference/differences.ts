@@ -56,6 +56,12 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'No program could rely on the delay, and programs had to wait for it.',
   },
   {
+    area: 'Streams under a renamed collection or index',
+    here: 'A stream (`POST /stream`) keeps the names with which it was opened: after a rename of its collection or index it sends no further events. Open it again.',
+    original: 'It continued, and its events had the new name.',
+    why: 'A stream asks for changes by queries, which contain names.',
+  },
+  {
     area: 'Permissions of indexes, collections, functions',
     here: '`permissions` of schema objects are applied, so a client key can log in through an index with `permissions: { read: "public" }`.',
     original: 'Later versions replaced them with roles.',

@@ -31,11 +31,13 @@ const START_AFTER_MS = 500;
 export function openJobs({ name, engine, files, logs, emit, report }: JobParts): BackgroundJobs {
   let cancelStart = (): void => undefined;
   const builds = new IndexBuilds({
-    build: () =>
+    build: (databases) =>
       inTurn(`burrow:build:${name}`, () =>
-        engine.buildIndexes(({ index, done, isComplete }) =>
-          emit({ type: 'progress', task: 'index', name: index, done, isComplete }),
-        ),
+        engine.buildIndexes({
+          databases,
+          onProgress: ({ index, done, isComplete }) =>
+            emit({ type: 'progress', task: 'index', name: index, done, isComplete }),
+        }),
       ),
     report,
     after,

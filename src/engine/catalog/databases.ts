@@ -2,7 +2,7 @@
  * Databases and their tree. A database's document lives in its parent's collection `databases`; its id is the database's
  * internal number. The root, number 0, has no document.
  */
-import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
+import { decodeDocumentKey, indexPrefix } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { parseJson, type JsonObject } from '../../codec/json.ts';
@@ -13,7 +13,6 @@ import { entriesIn, scan } from '../../store/scan.ts';
 import type { DatabaseId, Micros, Ref } from '../../values/value.ts';
 import { addedAt } from './added-at.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
-import { NATIVE } from '../../values/native-kinds.ts';
 
 export const ROOT_DATABASE: DatabaseId = 0;
 
@@ -108,13 +107,25 @@ function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined
   };
 }
 
-const CHILDREN_AT_ONCE = 10_000;
+const DATABASES_AT_ONCE = 10_000;
 
-/** The database and all its descendants. */
-export function* databasesBelow(reader: Reader, database: DatabaseId): Generator<DatabaseId> {
-  yield database;
-  const children = prefixRange(collectionPrefix(database, NATIVE.databases));
-  const range = scan('documents', children, { limit: CHILDREN_AT_ONCE, rows: false });
-  for (const { key } of entriesIn(reader, range))
-    yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
+/** The numbers of all databases, in ascending order: the root, and those of which no ancestor has been deleted. */
+export function livingDatabases(reader: Reader): readonly DatabaseId[] {
+  const all = prefixRange(indexPrefix(ROOT_DATABASE, NATIVE_INDEX.databases));
+  const range = scan(
+    'documents',
+    { by: 'entry', ...all },
+    { limit: DATABASES_AT_ONCE, rows: false },
+  );
+  const parents = new Map<DatabaseId, DatabaseId>();
+  for (const { key } of entriesIn(reader, range)) {
+    const { database: parent, id } = decodeDocumentKey(key);
+    parents.set(Number(id), parent);
+  }
+  // A database may have been moved below one with a greater number.
+  const isLiving = (id: DatabaseId): boolean => {
+    const parent = parents.get(id);
+    return parent === ROOT_DATABASE || (parent !== undefined && isLiving(parent));
+  };
+  return [ROOT_DATABASE, ...[...parents.keys()].filter(isLiving)];
 }

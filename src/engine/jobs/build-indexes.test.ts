@@ -86,9 +86,11 @@ test('buildIndexes() ends, however fast documents are created during the build',
   const w = await world(140, () => ({}));
   await w.ask({ create_index: byField('n') });
   const creating: Promise<unknown>[] = [];
-  await w.engine.buildIndexes(({ isComplete }) => {
-    const n = 140 + creating.length;
-    if (!isComplete && n < 160) creating.push(w.ask(create(doc('jars', n + 1), { n })));
+  await w.engine.buildIndexes({
+    onProgress({ isComplete }) {
+      const n = 140 + creating.length;
+      if (!isComplete && n < 160) creating.push(w.ask(create(doc('jars', n + 1), { n })));
+    },
   });
   expect(creating.length).toBeLessThan(10);
   await Promise.all(creating);
@@ -99,12 +101,14 @@ test('buildIndexes() ends, however fast documents are created during the build',
 test('an interrupted index build continues where it stopped, and leaves no temporary rows', async () => {
   const w = await world(600, () => ({}));
   await w.ask({ create_index: byField('n') });
-  const first = w.engine.buildIndexes(({ done }) => {
-    if (done > 300) throw new Error('The page is closed.');
+  const first = w.engine.buildIndexes({
+    onProgress({ done }) {
+      if (done > 300) throw new Error('The page is closed.');
+    },
   });
   await expect(first).rejects.toThrow('The page is closed.');
   const sizes: number[] = [];
-  await w.engine.buildIndexes(({ done }) => void sizes.push(done));
+  await w.engine.buildIndexes({ onProgress: ({ done }) => sizes.push(done) });
   expect(sizes.at(-1)).toBeLessThan(300);
   expect([await count(w, 'n', 0), await count(w, 'n', 599)]).toEqual([1, 1]);
   expect(await w.engine.verify()).toEqual([]);

@@ -1,8 +1,10 @@
 /** Builds indexes in the background, in steps that are commits of their own. Any engine can continue after the last step. */
 import { hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Writer } from '../../store/reader.ts';
+import type { DatabaseId } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
-import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
+import { livingDatabases } from '../catalog/databases.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { buildStep, type BuildStep } from '../documents/index-build.ts';
 import { systemContext } from '../session/internal-session.ts';
@@ -20,21 +22,39 @@ export interface BuildProgress {
 
 type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause' | 'view'>;
 
+export interface BuildOptions {
+  /** The databases in which indexes are looked for. Default: all. */
+  readonly databases?: Iterable<DatabaseId> | undefined;
+  readonly onProgress?: (progress: BuildProgress) => void;
+}
+
+/** Databases in which one read looks for indexes: few, because a hub may have thousands, and others wait for each turn. */
+const DATABASES_AT_ONCE = 64;
+
 /** Resolves when no index is left to be built. @throws the first failure, after all other indexes have been built */
 export async function buildIndexes(
   transactor: Transactor,
   host: JobHost,
-  onProgress: (progress: BuildProgress) => void = () => undefined,
+  { databases, onProgress = () => undefined }: BuildOptions = {},
 ): Promise<void> {
   const failures: unknown[] = [];
-  for (;;) {
-    // Indexes whose build failed are still in the list, before the others.
-    const next = (await waitingIndexes(transactor, host))[failures.length];
-    if (!next) break;
-    await buildIndex(transactor, host, next, onProgress).catch((reason) => failures.push(reason));
+  const all = [...(databases ?? (await readDatabases(transactor)))];
+  for (let at = 0; at < all.length; at += DATABASES_AT_ONCE) {
+    const some = all.slice(at, at + DATABASES_AT_ONCE);
+    const before = failures.length;
+    for (;;) {
+      // Indexes whose build failed are still in the list, before the others.
+      const next = (await waitingIndexes(transactor, host, some))[failures.length - before];
+      if (!next) break;
+      await buildIndex(transactor, host, next, onProgress).catch((reason) => failures.push(reason));
+    }
+    await host.pause();
   }
   if (failures.length > 0) throw failures[0];
 }
+
+const readDatabases = async (transactor: Transactor): Promise<readonly DatabaseId[]> =>
+  (await transactor.read(({ writer }) => ({ value: livingDatabases(writer) }))).value;
 
 async function buildIndex(
   transactor: Transactor,
@@ -85,18 +105,15 @@ function stepOn(
 async function waitingIndexes(
   transactor: Transactor,
   host: JobHost,
+  databases: readonly DatabaseId[],
 ): Promise<readonly IndexDefinition[]> {
-  const { value } = await transactor.read((input) => {
-    const waiting: IndexDefinition[] = [];
-    for (const database of databasesBelow(input.writer, ROOT_DATABASE)) {
-      const { schema } = systemContext(input, database, host);
-      waiting.push(
-        ...schema(database)
-          .all('indexes')
-          .filter((index) => index.isBuilding),
-      );
-    }
-    return { value: waiting };
-  });
+  const { value } = await transactor.read((input) => ({
+    value: eachElement(databases, (database) =>
+      systemContext(input, database, host)
+        .schema(database)
+        .all('indexes')
+        .filter((index) => index.isBuilding),
+    ).flat(),
+  }));
   return value;
 }

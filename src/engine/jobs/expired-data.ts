@@ -24,7 +24,7 @@ import type { Entry, EntrySpace, Range, Row } from '../../store/port.ts';
 import type { Writer } from '../../store/reader.ts';
 import { scan } from '../../store/scan.ts';
 import type { CollectionId, DatabaseId, Micros } from '../../values/value.ts';
-import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
+import { livingDatabases, ROOT_DATABASE } from '../catalog/databases.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 import { isGoneBefore } from '../documents/retained.ts';
@@ -63,8 +63,9 @@ const goneRows =
   (space: EntrySpace): Sweep =>
   (context, from, size) => {
     const { writer } = context;
-    const gap = firstFilled(context, { space, by: 'key' }, rowGaps(context), from);
-    if (!gap) return NOTHING_EXPIRED;
+    const { gaps, next } = rowGaps(context, from);
+    const gap = firstFilled(context, { space, by: 'key' }, gaps, from);
+    if (!gap) return { ...NOTHING_EXPIRED, next };
     const found = writer.range(scan(space, gap, { limit: size }));
     for (const { key } of found) writer.delete(space, key);
     return { next: nextOf(found, size, gap), removed: found.length, bytes: bytesOf(found) };
@@ -74,9 +75,9 @@ const goneEntries =
   (space: EntrySpace): Sweep =>
   (context, from, size) => {
     const { writer } = context;
-    const gaps = entryGaps(context);
+    const { gaps, next } = entryGaps(context, from);
     const gap = firstFilled(context, { space, by: 'entry' }, gaps, from);
-    if (!gap) return NOTHING_EXPIRED;
+    if (!gap) return { ...NOTHING_EXPIRED, next };
     const found = writer.range(scan(space, { by: 'entry', ...gap }, { limit: size }));
     const rows = new Map(found.flatMap(({ row }) => (row ? [[row.key, row]] : [])));
     const isGone = (entry: Key) => gaps.some(({ lower, upper }) => entry >= lower && entry < upper);
@@ -114,24 +115,36 @@ function firstFilled(
   return left[filled.indexOf(true)];
 }
 
-/** The key ranges between existing databases and collections. */
-function rowGaps(context: SweepContext): readonly KeyRange[] {
-  const living = livingDatabases(context, (schema) => schema.all('collections'));
+/** Databases whose gaps one step looks at: few, because a hub may have thousands, and others wait for each step. */
+const DATABASES_AT_ONCE = 64;
+
+interface Gaps {
+  readonly gaps: readonly KeyRange[];
+  /** Where the next step looks if nothing is in these gaps. Undefined: there are no further gaps. */
+  readonly next: Key | undefined;
+}
+
+/** The key ranges between existing databases and collections, of some databases from a key on. */
+function rowGaps(context: SweepContext, from: Key): Gaps {
+  const { some, next } = databasesFrom(context, from, (schema) => schema.all('collections'));
   const gaps: KeyRange[] = [];
-  let lower = databasePrefix(ROOT_DATABASE);
-  for (const { database, objects } of living) {
+  let lower = from;
+  for (const { database, objects } of some) {
     gaps.push({ lower, upper: databasePrefix(database) });
     gaps.push(...gapsIn(database, FIRST_USER_COLLECTION, objects, collectionPrefix));
     lower = after(databasePrefix(database));
   }
-  return [...gaps, { lower, upper: HIGHEST_KEY }];
+  return { gaps: [...gaps, { lower, upper: next ?? HIGHEST_KEY }], next };
 }
 
 /** The key ranges between the entries of existing indexes. Entries of deleted databases are removed with their rows. */
-const entryGaps = (context: SweepContext): readonly KeyRange[] =>
-  livingDatabases(context, (schema) => schema.all('indexes')).flatMap(({ database, objects }) =>
+function entryGaps(context: SweepContext, from: Key): Gaps {
+  const { some, next } = databasesFrom(context, from, (schema) => schema.all('indexes'));
+  const gaps = some.flatMap(({ database, objects }) =>
     gapsIn(database, FIRST_USER_INDEX, objects, indexPrefix),
   );
+  return { gaps, next };
+}
 
 /** @param objects in the order of their ids */
 function gapsIn(
@@ -149,15 +162,22 @@ function gapsIn(
   return [...gaps, { lower, upper: after(databasePrefix(database)) }];
 }
 
-function livingDatabases<T>(
+/** Existing databases whose keys end after `from`, and the prefix of the first one that is left out. */
+function databasesFrom<T>(
   { writer, schema }: SweepContext,
+  from: Key,
   objectsOf: (schema: Schema) => T,
-): readonly { readonly database: DatabaseId; readonly objects: T }[] {
-  const living = eachElement(databasesBelow(writer, ROOT_DATABASE), (database) => ({
+): {
+  readonly some: readonly { readonly database: DatabaseId; readonly objects: T }[];
+  readonly next: Key | undefined;
+} {
+  const left = livingDatabases(writer).filter((database) => after(databasePrefix(database)) > from);
+  const some = eachElement(left.slice(0, DATABASES_AT_ONCE), (database) => ({
     database,
     objects: objectsOf(schema(database)),
   }));
-  return living.sort((a, b) => a.database - b.database);
+  const following = left[DATABASES_AT_ONCE];
+  return { some, next: following === undefined ? undefined : databasePrefix(following) };
 }
 
 // --- documents whose ttl has passed -------------------------------------------------------------

@@ -1,6 +1,6 @@
 /** Deletes old rows of the log of changes. A device with an older cursor whose sets have changed since must compare fingerprints. */
 import { changeKey } from '../../../engine/transactions.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
+import { livingDatabases } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
@@ -14,7 +14,7 @@ import { pruneBatch, type PruneHost } from './prune-batch.ts';
  */
 export async function pruneChanges(host: PruneHost, before: Micros): Promise<number> {
   const { value: databases } = await host.transactions.read((input) => ({
-    value: [...databasesBelow(input.writer, ROOT_DATABASE)],
+    value: livingDatabases(input.writer),
   }));
   let pruned = 0;
   for (const database of databases) {

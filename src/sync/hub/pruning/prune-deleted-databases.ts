@@ -1,12 +1,10 @@
 /** Deletes rows about devices of deleted databases. They are not needed, because numbers of databases are never used again. */
-import { syncKey, type Key } from '../../../codec/key.ts';
+import { syncKey, syncNumberOf, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
-import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/collect-needs.ts';
-import type { Range } from '../../../store/port.ts';
+import { databasePath } from '../../../engine/catalog.ts';
 import type { Reader } from '../../../store/reader.ts';
+import { scan } from '../../../store/scan.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
@@ -23,42 +21,45 @@ const LISTS = [
   'building',
 ] as const;
 
-/** @returns how many rows were deleted */
-export async function pruneDeletedDatabases({ transactions, clock }: PruneHost): Promise<number> {
-  const deleteBatch = ({ writer, head }: BodyInput): BodyResult<number> => {
-    const keys = keysOfDeleted(writer);
-    for (const key of keys) writer.delete('sync', key);
-    return { value: keys.length, ts: Math.max(clock(), head) + 1 };
-  };
+/**
+ * Goes from each database that has rows in a list to the next one, so that its work depends on these databases only: a hub may have
+ * thousands without devices.
+ * @returns how many rows were deleted
+ */
+export async function pruneDeletedDatabases(host: PruneHost): Promise<number> {
+  const { transactions } = host;
   let pruned = 0;
-  // Reads first: if there is nothing to delete, no write transaction is needed.
-  while ((await transactions.read(deleteBatch)).value > 0)
-    pruned += (await transactions.write(deleteBatch)).value;
+  for (const list of LISTS) {
+    for await (const database of databasesIn(host, list)) {
+      const deleteBatch = ({ writer, head }: BodyInput): BodyResult<number> => {
+        const keys = databasePath(writer, database) ? [] : keysOf(writer, list, database);
+        for (const key of keys) writer.delete('sync', key);
+        return { value: keys.length, ts: Math.max(host.clock(), head) + 1 };
+      };
+      // Reads first: if there is nothing to delete, no write transaction is needed.
+      while ((await transactions.read(deleteBatch)).value > 0)
+        pruned += (await transactions.write(deleteBatch)).value;
+    }
+  }
   return pruned;
 }
 
-/** Keys of the next batch to delete. Empty if there are none. */
-function keysOfDeleted(reader: Reader): readonly Key[] {
-  const living = eachElement(databasesBelow(reader, ROOT_DATABASE), (database) => database).sort(
-    (a, b) => a - b,
-  );
-  const gaps = LISTS.flatMap((list) => gapsIn(list, living));
-  const found = eachElement(gaps, (gap) => reader.range(gap));
-  return found
-    .flat()
-    .slice(0, SYNC_LIMITS.pruneRows)
-    .map(({ key }) => key);
+/** The databases that have rows in a list, in ascending order. */
+async function* databasesIn({ transactions }: PruneHost, list: string): AsyncGenerator<DatabaseId> {
+  let range = prefixRange(syncKey(list));
+  for (;;) {
+    const { value: first } = await transactions.read(({ writer }) => ({
+      value: writer.range(scan('sync', range, { limit: 1, rows: false }))[0],
+    }));
+    if (!first) return;
+    const database = syncNumberOf(first.key, list);
+    yield database;
+    range = { ...range, lower: prefixRange(syncKey(list, database)).upper };
+  }
 }
 
-/** The key ranges of a list between those of existing databases. */
-function gapsIn(list: string, living: readonly DatabaseId[]): readonly Range[] {
-  const all = prefixRange(syncKey(list));
-  const gaps: Range[] = [];
-  let { lower } = all;
-  for (const database of living) {
-    const own = prefixRange(syncKey(list, database));
-    gaps.push(pruneBatch(lower, own.lower));
-    lower = own.upper;
-  }
-  return [...gaps, pruneBatch(lower, all.upper)];
+/** As many keys as one commit deletes. */
+function keysOf(reader: Reader, list: string, database: DatabaseId): readonly Key[] {
+  const { lower, upper } = prefixRange(syncKey(list, database));
+  return reader.range(pruneBatch(lower, upper)).map(({ key }) => key);
 }

@@ -1,7 +1,7 @@
 /** Deletes the data of devices that have had no contact with the hub for a long time. */
 import { syncKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
+import { livingDatabases } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Entry } from '../../../store/port.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -24,7 +24,7 @@ import { pruneBatch, type PruneHost } from './prune-batch.ts';
  */
 export async function pruneDevices(host: PruneHost, before: Micros): Promise<number> {
   const { value: databases } = await host.transactions.read((input) => ({
-    value: [...databasesBelow(input.writer, ROOT_DATABASE)],
+    value: livingDatabases(input.writer),
   }));
   let pruned = 0;
   for (const database of databases)
