@@ -148,17 +148,19 @@ test.each([
     413,
     'file_too_large',
   ],
-  [
-    'another method',
-    () => ask(`${digits}?collection=notes&id=7`, { method: 'DELETE' }),
-    405,
-    'method not allowed',
-  ],
 ])('a request with %s is refused', async (_, send, status, code) => {
   await note(file);
   const answer = await send();
   const body = (await answer.json()) as { code?: string; errors?: { code: string }[] };
   expect([answer.status, body.code ?? body.errors?.[0]?.code]).toEqual([status, code]);
+});
+
+test('a refusal by the hub itself has the form that devices read', async () => {
+  const answer = await ask(`${digits}?collection=notes&id=7`, { method: 'DELETE' });
+  expect([answer.status, await answer.json()]).toEqual([
+    405,
+    { code: 'method not allowed', description: expect.stringContaining('takes GET and PUT') },
+  ]);
 });
 
 test('a hub that stores no files answers 501 `no_files`', async () => {

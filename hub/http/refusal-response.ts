@@ -1,6 +1,6 @@
 import { hideSecretTexts } from '../../src/engine/access.ts';
 import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
-import { REFUSALS, type Refusal } from '../../src/errors.ts';
+import { REFUSALS, type Refusal, type RefusalCode } from '../../src/errors.ts';
 import { metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { answerText, type HttpHost, type HttpRequest } from '../../src/http/message.ts';
@@ -20,7 +20,7 @@ type Refused = Pick<Refusal, 'code' | 'message'> & { readonly cause?: unknown };
 
 const METRICS = metricHeaders(NO_METRICS);
 
-/** A refusal by the hub itself, in the same form as those of the engine. */
+/** A refusal by the hub itself, in the form that the callers of the path expect. */
 export function refusalResponse(
   request: HttpRequest,
   { code, message, cause }: Refused,
@@ -35,10 +35,18 @@ export function refusalResponse(
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
   };
-  // The log API has an error format of its own.
-  const text = request.path.startsWith('/api/')
-    ? JSON.stringify({ message })
-    : refusalBody(code, message);
+  const text = bodyOf(request.path, code, message);
   const response = dressAnswer(answerText(status, headers, text), request, http);
   return cause instanceof Error ? { ...response, note: hideSecretTexts(cause.message) } : response;
+}
+
+const OF_DEVICES = /^\/(?:sync|files)\//;
+
+/** The log API and devices have error formats of their own. */
+function bodyOf(path: string, code: RefusalCode, message: string): string {
+  if (path.startsWith('/api/')) return JSON.stringify({ message });
+  // A device sends less at a time after a response that is not in its format, as after that of a proxy.
+  if (OF_DEVICES.test(path) && code !== 'request too large')
+    return JSON.stringify({ code, description: message });
+  return refusalBody(code, message);
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:http2';
 import { gunzipSync } from 'node:zlib';
 import { request as httpRequest } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
 import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import {
   createThing,
@@ -72,6 +73,27 @@ test('refusals have a code and a status', async () => {
   expect((await post('nothing', {})).status).toBe(404);
   const headers = { authorization: `Bearer ${secret}` };
   expect((await fetch(`${url}/sync/hello`, { headers })).status).toBe(405);
+});
+
+test('a refusal of the store reaches the device with its code and its reason', async () => {
+  const { post, hub } = await open();
+  const description = 'The disk of the database is full: nothing was stored.';
+  const write = vi.spyOn(hub.store, 'write');
+  write.mockRejectedValue(new Refusal('quota_exceeded', description));
+  const answer = await post('hello', HELLO);
+  expect([answer.status, await answer.json()]).toEqual([
+    507,
+    { code: 'quota_exceeded', description },
+  ]);
+});
+
+test('a body that is too large is refused in the form of queries, so that the device sends less at a time', async () => {
+  const { post } = await open({ requestBytes: 1024 });
+  const answer = await post('hello', ' '.repeat(2000));
+  expect([answer.status, await answer.json()]).toMatchObject([
+    413,
+    { errors: [{ code: 'request too large' }] },
+  ]);
 });
 
 test('long responses are compressed for clients that accept gzip', async () => {

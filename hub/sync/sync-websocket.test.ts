@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { Refusal } from '../../src/errors.ts';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
 import {
   createThing,
@@ -126,6 +127,20 @@ test("a push that fails with the store releases its place among its credential's
   await closed;
   write.mockRestore();
   expect((await hub.query({ add: [1, 2] })).status).toBe(200);
+});
+
+test('a push that the store refuses is answered with the reason, and the session continues', async () => {
+  const hub = await open();
+  const session = await openSession(hub);
+  expect(await session.next()).toEqual({ opened: true });
+  const description = 'The disk of the database is full: nothing was stored.';
+  const write = vi.spyOn(hub.hub.store, 'write');
+  write.mockRejectedValue(new Refusal('quota_exceeded', description));
+  session.send(pushOf(1, hub, 1));
+  expect(await session.next()).toEqual({ n: 1, refused: { code: 'quota_exceeded', description } });
+  write.mockRestore();
+  session.send(pushOf(2, hub, 1));
+  expect(await session.next()).toMatchObject({ n: 2, pushed: { lastSeq: 1 } });
 });
 
 test('a session for an invalid device is refused and closed', async () => {

@@ -1,4 +1,5 @@
 /** Sync over a WebSocket: pushes with their answers, and hints of changes at any time. Everything else uses HTTP requests. */
+import { Refusal } from '../../src/errors.ts';
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
@@ -66,7 +67,7 @@ const busy = ({ code, description, retryAfterSeconds }: AdmissionRefusal) => ({
   retryAfterSeconds,
 });
 
-/** @returns undefined if the message is not a request @throws errors of the store or the hub */
+/** @returns undefined if the message is not a request @throws errors of the hub */
 async function replyTo(
   { text, refused }: SessionMessage,
   token: string,
@@ -75,8 +76,14 @@ async function replyTo(
   if (refused) return { n: numberIn(text), ...busy(refused) };
   const { n, push } = membersOf(parseJson(text));
   if (typeof n !== 'number' || push === undefined) return undefined;
-  const pushed = await sync.push(token, push);
+  const pushed = await sync.push(token, push).catch(refusalIn);
   return isSyncRefusal(pushed) ? { n, refused: pushed } : { n, pushed };
+}
+
+/** For example, the disk of the database is full. The device waits and retries, as for `busy()`. @throws `reason` if it is not a `Refusal` */
+function refusalIn(reason: unknown): SyncRefusal {
+  if (!(reason instanceof Refusal)) throw reason;
+  return { code: reason.code, description: reason.message };
 }
 
 const NOT_OPENED: SyncRefusal = {

@@ -4,7 +4,7 @@ import { Backoff } from './backoff.ts';
 import type { HintListener } from './hint-listener.ts';
 import { Signal } from './signal.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { RetryLater } from './transport.ts';
+import type { RetryLater } from './transport.ts';
 
 const POLL_MS = { listening: 60_000, notListening: 10_000 };
 const SLOW_RETRY_MS = 300_000;
@@ -73,20 +73,15 @@ export class SyncScheduler {
     await this.options.wait(this.backoff.next(), this.stopping);
   }
 
-  /** Waits after a failure. Events do not shorten the minimum pause, for a hub that does not answer or has sent a retry time. */
+  /** Waits after a failure. Events do not shorten the minimum pause, for a hub that cannot answer now or has sent a retry time. */
   async backOffAfter(failure: unknown): Promise<void> {
     const { wait } = this.options;
     this.woken.lower();
-    const least = failure instanceof RetryLater ? failure.retryAfterMs : LEAST_RETRY_MS;
+    const least = (failure as Partial<RetryLater>).retryAfterMs ?? LEAST_RETRY_MS;
     const ms = Math.max(this.backoff.next(), least);
     await wait(Math.min(least, SLOW_RETRY_MS), this.stopping);
     await wait(Math.max(0, ms - least), this.woken);
     if (this.woken.isRaised) this.backoff.ease();
-  }
-
-  /** Waits as long as the hub has asked, but at most `SLOW_RETRY_MS`. */
-  async waitAsAsked(ms: number): Promise<void> {
-    await this.options.wait(Math.min(ms, SLOW_RETRY_MS), this.stopping);
   }
 
   /** Waits long, because a repeated request would probably be refused again. */

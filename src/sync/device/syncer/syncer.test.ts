@@ -698,6 +698,20 @@ test.each(['needs_login', 'locked'] as const)(
   },
 );
 
+test('a hub that cannot answer now is not asked more often because of kicks, and says why', async () => {
+  const { hub, syncer, reasons } = await begin();
+  hub.refusal = { code: 'quota_exceeded', description: 'The disk is full.' };
+  await until(() => expect(syncer.state).toBe('offline'), 1000);
+  for (let kicks = 0; kicks < 40; kicks++) {
+    syncer.kick();
+    await pass(10);
+  }
+  expect(hub.asked).toEqual(['hello']);
+  expect(reasons).toEqual(['The disk is full.']);
+  hub.refusal = undefined;
+  await until(() => expect(syncer.state).toBe('live'), 1000);
+});
+
 test('a kick while the hub refuses the device causes one more hello, not many', async () => {
   const { hub, syncer } = await begin();
   hub.refusal = { code: 'too_many_devices', description: 'Too many.' };

@@ -147,8 +147,9 @@ export class Syncer {
     }
   }
 
-  private async handleRefusal({ refusal, retryAfterMs }: RefusedByHub): Promise<void> {
+  private async handleRefusal(refused: RefusedByHub): Promise<void> {
     const { reporter, scheduler } = this;
+    const { refusal } = refused;
     const { replica } = this.options;
     this.disconnect();
     switch (refusal.code) {
@@ -183,9 +184,9 @@ export class Syncer {
         reporter.setState('offline', refusal);
         return scheduler.waitLong();
       default:
-        // A server between the device and the hub has refused the request.
+        // The hub cannot answer now (its disk is full, its database is down), or a server before it has refused the request.
         reporter.setState('offline', refusal);
-        if (retryAfterMs !== undefined) return scheduler.waitAsAsked(retryAfterMs);
+        return scheduler.backOffAfter(refused);
     }
     await scheduler.backOff();
   }
