@@ -2,6 +2,8 @@
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import type { SqlFailure } from './sql-client.ts';
 
+const TOO_LATE = ['time out', 'The database took too long: nothing was stored.'] as const;
+
 /** By SQLSTATE, or its class. */
 const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   '40': ['contended transaction', 'The transaction conflicted with others too often: try again.'],
@@ -11,7 +13,9 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
     'The database has too little memory or too few connections: try again.',
   ],
   '54': ['limit_exceeded', 'The write is larger than the database accepts: nothing was stored.'],
-  '57014': ['time out', 'The database took too long: nothing was stored.'],
+  // By `statement_timeout` or `lock_timeout` of the server, or an administrator.
+  '57014': TOO_LATE,
+  '55P03': TOO_LATE,
 };
 
 /** The server is a standby, `default_transaction_read_only` is set, or a provider has made it read-only because its disk is full. */

@@ -148,6 +148,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
         ['53200', 'storage_unavailable'],
         ['54000', 'limit_exceeded'],
         ['57014', 'time out'],
+        ['55P03', 'time out'],
         ['42501', 'storage_unavailable'],
         ['58030', 'storage_unavailable'],
       ] as const;
