@@ -228,9 +228,8 @@ async function openLive(
   }
 }
 
-/** Only a page has an origin that a hub can reject. */
-const unreachedHere = async ({ url }: Remote, otherwise: Refusal): Promise<Refusal> =>
-  typeof location === 'undefined' ? otherwise : unreached(otherwise, { url, network: globalThis });
+const unreachedHere = ({ url }: Remote, otherwise: Refusal): Promise<Refusal> =>
+  unreached(otherwise, { url, network: globalThis });
 
 function metricsIn(headers: Headers): QueryMetrics {
   const number = (name: string): number => Number(headers.get(name) ?? 0);

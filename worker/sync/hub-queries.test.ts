@@ -39,6 +39,19 @@ test.each([
   },
 );
 
+test('unreached() suggests nothing outside of a browser, where a hub rejects no origin', async () => {
+  const modes: (string | undefined)[] = [];
+  const network: Pick<typeof globalThis, 'fetch'> = {
+    fetch: (_, { mode } = {}) => {
+      modes.push(mode);
+      return mode === 'no-cors' ? Promise.resolve(new Response()) : Promise.reject(new TypeError());
+    },
+  };
+  const refusal = new Refusal('connection_needed', 'The hub is down.');
+  expect(await unreached(refusal, { url: 'https://hub.example', network })).toBe(refusal);
+  expect(modes).toEqual([]);
+});
+
 test('when a proxy answers for a hub that is down, a write fails as of unknown effect, a read as hub_unreachable', async () => {
   browser(['no-cors']);
   const network: Pick<typeof globalThis, 'fetch'> = {

@@ -173,6 +173,8 @@ export async function unreached(said: Refusal, hub: Hub): Promise<Refusal> {
  * back. Undefined when the origin is not the reason for the missing response.
  */
 export async function refusedOrigin({ url, network }: Hub): Promise<string | undefined> {
+  // Only a page has an origin that a hub can reject.
+  if (typeof location === 'undefined') return undefined;
   const pings = (mode: RequestMode): Promise<boolean> =>
     network
       .fetch(`${url}/ping`, { mode, credentials: 'omit', signal: AbortSignal.timeout(PING_MS) })
