@@ -13,6 +13,7 @@ import {
 } from '../../src/store/testing/store-rows.ts';
 import { FaultyDatabase } from '../testing/faulty-database.ts';
 import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
+import { forgetMarks } from '../sql/statements.ts';
 import type { SqlStore } from './sql-store.ts';
 import { openTables } from './sql-tables.ts';
 
@@ -28,11 +29,13 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
     let database: FaultyDatabase;
     let store: SqlStore;
     let reported: unknown[];
+    let tenant: string;
 
     beforeEach(async () => {
       database = new FaultyDatabase(await shared());
       reported = [];
-      store = await openTables(database, freshTenant(), {
+      tenant = freshTenant();
+      store = await openTables(database, tenant, {
         random: () => 0,
         report: (reason) => reported.push(reason),
       });
@@ -120,6 +123,40 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       database.losing = undefined;
       expect(await counterOf(store)).toBe(1);
       expect((await everything(store)).entries).toHaveLength(before.entries.length + 1);
+    });
+
+    test('is not executed again if the mark of its commit is gone, because a server whose clock is ahead has removed it', async () => {
+      const inner = await shared();
+      const connect = database.connect.bind(database);
+      const removeMarks = async (): Promise<void> => {
+        const connection = await inner.connect();
+        await connection.run([
+          { name: '', text: "UPDATE burrow_commits SET at = at - INTERVAL '1 year'", values: [] },
+          forgetMarks(tenant, 'a store that closes'),
+        ]);
+        connection.release();
+      };
+      await job();
+      database.statements = [];
+      await job();
+      const { length } = database.statements;
+      expect(database.statements.at(-1)?.name).toBe('burrow_commit');
+      database.statements = [];
+      database.fault = { code: '08006', at: length, isAfter: true };
+      let connections = 0;
+      database.connect = async () => {
+        connections += 1;
+        // The second connection looks up whether the commit happened.
+        if (connections === 2) await removeMarks();
+        return connect();
+      };
+      await expect(job()).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringContaining('check whether the write was made'),
+      });
+      expect(await counterOf(store)).toBe(3);
+      await job();
+      expect(await counterOf(store)).toBe(4);
     });
 
     test('is refused after ten failures and leaves nothing', async () => {

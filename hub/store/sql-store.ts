@@ -81,6 +81,8 @@ export class SqlStore implements Store {
   private readonly shared: SharedReads;
   private readonly queue = new LaneQueue<sql.Lane>();
   private commits = 0;
+  /** The lanes in which this store has committed. Its mark is there, unless another store has removed it. */
+  private readonly marked = new Set<sql.Lane>();
   private running = 0;
   private isClosed = false;
   /** Whether the last call failed because its connection was lost. */
@@ -135,6 +137,7 @@ export class SqlStore implements Store {
             if (attempts >= ATTEMPTS_MAX) throw refusalFor(written.reason);
             continue;
           }
+          if (written.end !== 'nothing') for (const lane of lanes) this.marked.add(lane);
           const { watch } = written;
           if (watch?.written) this.options.watched?.onWritten(watch.fetched, watch.written);
           return written.value;
@@ -212,12 +215,15 @@ export class SqlStore implements Store {
           sql.lastMark(tenant, lane, writer),
           sql.rollback([]),
         ]);
-        return Number(marked?.rows[0]?.[0]) === n;
+        const [mark] = marked?.rows ?? [];
+        // Old marks are removed. If the server's clock has gone ahead, this one may have counted as old.
+        if (!mark && this.marked.has(lane)) throw new Error('The mark of the last commit is gone.');
+        return Number(mark?.[0]) === n;
       });
     } catch (reason) {
       throw new Refusal(
         'storage_unavailable',
-        'The connection to the database was lost during a commit, and cannot be restored: check whether the write was made before you retry it.',
+        'The connection to the database was lost during a commit, and the database does not tell whether it happened: check whether the write was made before you retry it.',
         { cause: reason },
       );
     }
