@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../../hosts/node-errors.ts';
+import { codeOf, isOfFullDisk } from '../../hosts/node-errors.ts';
 import type { BlobStore, StoredBlob } from '../../src/sync/hub/files/blob-store.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { freeBytesAt, hasDiskRoom } from '../store/disk-room.ts';
@@ -25,7 +25,7 @@ export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): 
       try {
         await writeWhole(pathOf(key), bytes);
       } catch (reason) {
-        if (!NO_ROOM.has(codeOf(reason))) throw reason;
+        if (!isOfFullDisk(reason)) throw reason;
         throw new SyncRefused('storage_full', FULL);
       }
     },
@@ -38,9 +38,6 @@ export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): 
     },
   };
 }
-
-/** The disk is full, the quota of the hub's user is used up, or the system does not allow such a large file. */
-const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 const FULL =
   'The disk on which this hub stores files is full. Files are sent when there is room again.';

@@ -2,9 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { fillDisk, mountSmallDisk, unmount } from '../../hub/testing/small-disk.ts';
 import { describeFileStore } from '../../src/sync/device/files/file-store.contract.ts';
 import { newRecord } from '../../src/sync/device/files/put-file.ts';
 import { folderFiles } from './folder-files.ts';
+
+const MIB = 1024 * 1024;
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -30,4 +33,40 @@ test('other files and folders in the folder are ignored', async () => {
   await writeFile(join(folder, 'files', '.DS_Store'), '');
   await mkdir(join(folder, 'files', 'copies'));
   expect(await store.records()).toEqual([record]);
+});
+
+const file = `file:${'a'.repeat(64)}` as const;
+const FULL = { code: 'quota_exceeded', message: expect.stringContaining('disk') };
+
+test('files leave room on the disk for the writes of the database', async () => {
+  const folder = await newFolder();
+  let free = 200 * MIB;
+  const store = folderFiles(folder, () => free).openFiles('any');
+  await store.putChunk(file, 0, new Uint8Array(1));
+  free = 100 * MIB;
+  await expect(store.putChunk(file, 1, new Uint8Array(1))).rejects.toMatchObject(FULL);
+  // Records are small, and changed when files are sent or removed.
+  const record = newRecord(file, { size: 0, chunks: [] });
+  expect(await store.update(file, () => record)).toEqual(record);
+  free = 200 * MIB;
+  await store.putChunk(file, 1, new Uint8Array(1));
+});
+
+test('on a full disk, putChunk() and update() reject with quota_exceeded and leave nothing', async (context) => {
+  const disk = await mountSmallDisk(1);
+  if (disk === undefined) {
+    context.skip('Mounting is not allowed here.');
+    return;
+  }
+  try {
+    const store = folderFiles(disk, () => Infinity).openFiles('any');
+    await expect(store.putChunk(file, 0, new Uint8Array(2 * MIB))).rejects.toMatchObject(FULL);
+    expect(await store.chunk(file, 0)).toBeUndefined();
+    await fillDisk(disk, join(disk, 'filler'), 0);
+    const record = newRecord(file, { size: 0, chunks: [] });
+    await expect(store.update(file, () => record)).rejects.toMatchObject(FULL);
+    expect(await store.records()).toEqual([]);
+  } finally {
+    await unmount(disk);
+  }
 });

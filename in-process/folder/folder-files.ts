@@ -2,6 +2,9 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOfFullDisk } from '../../hosts/node-errors.ts';
+import { freeBytesAt, hasDiskRoom, KEPT_FREE_BYTES } from '../../hub/store/disk-room.ts';
+import { Refusal } from '../../src/errors.ts';
 import { fileName, type FileName } from '../../src/sync/protocol/files.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import type { FileStorage } from '../../worker/files/idb-files.ts';
@@ -9,9 +12,11 @@ import { SerialQueue } from '../../src/store/serial-queue.ts';
 import { readIfThere, writeWhole } from './whole-file.ts';
 
 const RECORD = 'record.json';
+/** More than the database keeps free, so that its writes still succeed when files have filled the disk. */
+const FILES_KEPT_FREE_BYTES = 2 * KEPT_FREE_BYTES;
 
 /** One process at a time has the folder open, so a queue in memory is enough to run its changes one after the other. */
-export function folderFiles(folder: string): FileStorage {
+export function folderFiles(folder: string, freeBytes = freeBytesAt): FileStorage {
   const root = join(folder, 'files');
   const at = (file: FileName, part: string): string => join(root, hashIn(file), part);
   const turns = new SerialQueue();
@@ -38,11 +43,15 @@ export function folderFiles(folder: string): FileStorage {
         turns.run(async () => {
           const before = await record(file);
           const next = change(before);
-          if (next) await writeWhole(at(file, RECORD), JSON.stringify(next));
+          if (next) await write(at(file, RECORD), JSON.stringify(next));
           return next ?? before;
         }),
       chunk: (file, n) => readIfThere(at(file, String(n))),
-      putChunk: (file, n, bytes) => turns.run(() => writeWhole(at(file, String(n)), bytes)),
+      putChunk: (file, n, bytes) =>
+        turns.run(async () => {
+          if (!hasDiskRoom(folder, freeBytes, FILES_KEPT_FREE_BYTES)) throw full();
+          await write(at(file, String(n)), bytes);
+        }),
       remove: (file, isStill) =>
         turns.run(async () => {
           const before = await record(file);
@@ -56,6 +65,18 @@ export function folderFiles(folder: string): FileStorage {
     forgetFiles: () => rm(root, { recursive: true, force: true }),
   };
 }
+
+/** @throws Refusal `quota_exceeded` */
+async function write(path: string, content: string | Uint8Array): Promise<void> {
+  try {
+    await writeWhole(path, content);
+  } catch (reason) {
+    throw isOfFullDisk(reason) ? full(reason) : reason;
+  }
+}
+
+const full = (cause?: unknown): Refusal =>
+  new Refusal('quota_exceeded', 'The disk is too full: the file was not stored.', { cause });
 
 const NOTHING_FAILED: Pick<FileRecord, 'failed'> = { failed: undefined };
 
