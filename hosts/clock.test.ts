@@ -19,19 +19,34 @@ test('createClock() follows the wall clock, in whole microseconds', () => {
   expect(clock()).toBe(1_060_001_000);
 });
 
-test('when the wall clock is set back, createClock() goes back and monotonicClock() stands still until then', () => {
+test('when the wall clock is set back, createClock() goes back and monotonicClock() runs at half speed until then', () => {
   let wall = 1_000_000;
+  let passed = 0;
   const clock = createClock(
     () => wall,
-    () => 0,
+    () => passed / 1000,
   );
-  const monotonic = monotonicClock(clock);
+  const monotonic = monotonicClock(clock, () => passed);
+  const pass = (ms: number): void => {
+    wall += ms;
+    passed += ms * 1000;
+  };
   expect(monotonic()).toBe(1_000_000_000);
+  pass(10);
+  expect(monotonic()).toBe(1_000_010_000);
   wall -= 1000;
-  expect(clock()).toBe(999_000_000);
-  expect(monotonic()).toBe(1_000_000_000);
-  wall += 3000;
-  expect(monotonic()).toBe(1_002_000_000);
+  expect(clock()).toBe(999_010_000);
+  expect(monotonic()).toBe(1_000_010_000);
+  pass(500);
+  expect(monotonic()).toBe(1_000_260_000);
+  // Readings that follow each other quickly do not slow it down.
+  for (let n = 0; n < 1000; n++) {
+    passed += 1;
+    monotonic();
+  }
+  expect(monotonic()).toBe(1_000_260_500);
+  pass(3000);
+  expect(monotonic()).toBe(clock());
 });
 
 test('monotonicClock() follows the wall clock back if that was wrong by more than a day', () => {

@@ -22,14 +22,20 @@ export const elapsed = (): number => Math.round(performance.now() * 1000);
 const WRONG_MICROS = 86_400_000_000;
 
 /**
- * A clock that never goes back by less than a day: it stands still instead. It follows a larger step back, because it would
- * otherwise stand still until the process ends.
+ * A clock that never goes back by less than a day: it runs at half speed until the other clock has caught up. It must not stand
+ * still, because it measures the time limits of queries. It follows a larger step back, because it would otherwise be ahead until
+ * the process ends.
+ * @param passed µs, by a clock that is independent of the wall clock
  */
-export function monotonicClock(clock: () => number): () => number {
+export function monotonicClock(clock: () => number, passed = elapsed): () => number {
   let last = -Infinity;
+  let readAt = 0;
   return () => {
     const now = clock();
+    const at = passed();
     if (now > last || last - now > WRONG_MICROS) last = now;
-    return last;
+    else last += (at - readAt) / 2;
+    readAt = at;
+    return Math.floor(last);
   };
 }
