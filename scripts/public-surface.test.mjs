@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { q } from '../src/client/queries/builders.ts';
+import { FAMILIES } from '../src/reference/families.ts';
 import { root } from './setup.mjs';
 import { besideIndex, inNode, inProcess } from './bundle.mjs';
 import { SURFACE, compileSurface } from './compile-surface.mjs';
@@ -39,14 +40,53 @@ test('the public surface equals its snapshot', async () => {
   await expect(declarations()).toMatchFileSnapshot('./types/public-surface.txt');
 });
 
+const index = checker.getSymbolAtLocation(program.getSourceFile(SURFACE));
+const exported = checker.getExportsOfModule(/** @type {ts.Symbol} */ (index));
+/** @param {string} wanted */
+const exportedSymbol = (wanted) =>
+  checker.getAliasedSymbol(/** @type {ts.Symbol} */ (exported.find(({ name }) => name === wanted)));
+const builders = checker.getTypeOfSymbol(exportedSymbol('q')).getProperties();
+
 test('each builder has a type', () => {
-  const index = checker.getSymbolAtLocation(program.getSourceFile(SURFACE));
-  const exported = checker.getExportsOfModule(/** @type {ts.Symbol} */ (index));
-  const symbol = checker.getAliasedSymbol(
-    /** @type {ts.Symbol} */ (exported.find(({ name }) => name === 'q')),
-  );
-  const typed = checker.getTypeOfSymbol(symbol).getProperties();
-  expect(typed.map(({ name }) => name).sort()).toEqual(Object.keys(q).sort());
+  expect(builders.map(({ name }) => name).sort()).toEqual(Object.keys(q).sort());
+});
+
+/** @param {string} name */
+const plain = (name) => name.toLowerCase().replaceAll('_', '');
+const summaries = new Map(
+  FAMILIES.flatMap(({ docs }) => Object.entries(docs)).map(([key, { summary }]) => [
+    plain(key),
+    summary,
+  ]),
+);
+/** Their forms are written by JavaScript, so the reference describes them in its introduction. */
+const NO_FORM = ['Bytes', 'Lambda'];
+/** They share one interface, so an editor shows the summary only before the parenthesis is typed. */
+const SHARED = ['Union', 'Intersection', 'Difference'];
+
+/** @param {ts.Symbol | ts.Signature} each */
+const commentOf = (each) =>
+  ts.displayPartsToString(each.getDocumentationComment(checker)).replaceAll('\n', ' ');
+
+/** The builder with its comments if one of them is wrong. @param {ts.Symbol} builder */
+function wrongComments(builder) {
+  const { name } = builder;
+  const summary = NO_FORM.includes(name) ? commentOf(builder) : summaries.get(plain(name));
+  const signatures = checker.getTypeOfSymbol(builder).getCallSignatures();
+  const overloads = signatures.length > 1 && !SHARED.includes(name) ? signatures : [];
+  const comments = [builder, ...overloads].map(commentOf);
+  return summary && comments.every((each) => each.startsWith(summary)) ? [] : [{ name, comments }];
+}
+
+test('an editor shows the summary of each builder, also for each of its overloads', () => {
+  expect(builders.flatMap(wrongComments)).toEqual([]);
+});
+
+test('an editor shows the same for a builder that is called on a client', () => {
+  const client = checker.getDeclaredTypeOfSymbol(exportedSymbol('Client'));
+  const calls = client.getProperties().filter(({ name }) => name in q);
+  expect(calls.length).toBe(builders.length);
+  expect(calls.flatMap(wrongComments)).toEqual([]);
 });
 
 test('no exported name is the name of a DOM type', () => {

@@ -12,34 +12,53 @@ export type Variables<B extends BindingList> = {
 };
 
 export interface Basic {
+  /** The ref of the document with this id in a collection, whether it exists or not. */
   Ref: {
+    /** The ref of the document with this id in a collection, whether it exists or not. */
     <T>(collection: Expr<CollectionRef<T>>, id: Arg): Expr<Typed<T>>;
+    /** The ref of the document with this id in a collection, whether it exists or not. */
     (collection: Arg, id: Arg): Expr<Ref>;
+    /** The ref of the document with this id in a collection, whether it exists or not. */
     (path: string): Expr<Ref>;
   };
+  /** Bytes, from their contents or from base64. */
   Bytes: (bytes: Uint8Array | ArrayBuffer | string) => Expr<Bytes>;
+  /** Fails the query with a message of your own; its writes are rolled back. */
   Abort: (message: Arg) => Expr<never>;
+  /** Evaluates an expression against the database as it was at another time. */
   At: <A extends Arg>(time: Arg, expression: A) => Expr<Evaluated<A>>;
+  /** Binds variables and evaluates the body with them. A binding may use those before it; all are evaluated, used or not. */
   Let: {
+    /** Binds variables and evaluates the body with them. A binding may use those before it; all are evaluated, used or not. */
     <const B extends BindingList, A>(
       bindings: B,
       body: (...variables: Variables<B>) => A,
     ): Expr<Evaluated<A>>;
+    /** Binds variables and evaluates the body with them. A binding may use those before it; all are evaluated, used or not. */
     <A>(bindings: Plain, body: A | ((...variables: Expr<never>[]) => A)): Expr<Evaluated<A>>;
   };
+  /** The value of a variable bound by `let` or a lambda. Names are checked before anything is evaluated. */
   Var: <T = never>(name: Arg) => Expr<T>;
+  /** Evaluates one of two branches; the other is not evaluated. */
   If: <A extends Arg, B extends Arg>(
     condition: Arg,
     then: A,
     otherwise: B,
   ) => Expr<Evaluated<A> | Evaluated<B>>;
+  /** Evaluates its expressions from left to right and returns the last result. */
   Do: <A extends readonly [Arg, ...Arg[]]>(...steps: A) => Expr<Last<A>>;
+  /** An object whose members are expressions. Builders make it from plain objects, so it is rarely written out. */
   Object: <A extends Plain>(members: A) => Expr<Evaluated<A>>;
+  /** A function whose parameters are variables of the query. Where a lambda is expected, a JavaScript function can be written instead. */
   Lambda: {
+    /** A function whose parameters are variables of the query. Where a lambda is expected, a JavaScript function can be written instead. */
     (body: Lambda): Expr<Query>;
+    /** A function whose parameters are variables of the query. Where a lambda is expected, a JavaScript function can be written instead. */
     (parameters: string | readonly string[], body: Arg): Expr<Query>;
   };
+  /** Calls a stored function. It runs with the permissions of its own role if it has one, otherwise with those of the caller. */
   Call: <T = unknown>(callee: Arg, ...values: Arg[]) => Expr<T>;
+  /** A lambda as a value; it captures the variables it uses. The body of a stored function is one. */
   Query: (lambda: Lambda) => Expr<Query>;
 }
 

@@ -36,45 +36,74 @@ export type Folded<A, R> = [Evaluated<A>] extends [never]
     : R;
 type Fold<R> = <A extends Arg>(collection: A) => Expr<Folded<A, R>>;
 
-/** A builder that returns its collection, or a part of it. */
-interface Through<C extends Iterated> {
-  <A extends C>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Expr<A>;
-  <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Expr<Evaluated<T>[]>;
-  <A extends Arg>(collection: A, body: Lambda): Expr<Evaluated<A>>;
-}
-
 type Same = <A extends Arg>(collection: A) => Expr<Evaluated<A>>;
 type Cut = <A extends Arg>(count: Arg, collection: A) => Expr<Evaluated<A>>;
 type Joined = <A extends Arg>(elements: Arg, collection: A) => Expr<Evaluated<A>>;
 type Truth = (collection: Arg) => Expr<boolean>;
 
 export interface Collections {
+  /** Applies a lambda to each element of an array or page. */
   Map: {
+    /** Applies a lambda to each element of an array or page. */
     <C extends Listed, B>(collection: Expr<C>, body: Each<ElementOf<C>, B>): Expr<Mapped<C, B>>;
+    /** Applies a lambda to each element of an array or page. */
     <T, B>(collection: readonly T[], body: Each<Evaluated<T>, B>): Expr<Evaluated<B>[]>;
+    /** Applies a lambda to each element of an array or page. */
     <T = unknown>(collection: Arg, body: Lambda): Expr<T>;
   };
-  Foreach: Through<Listed>;
-  Filter: Through<Iterated>;
+  /** Applies a lambda to each element for its side effects and returns the input unchanged. */
+  Foreach: {
+    /** Applies a lambda to each element for its side effects and returns the input unchanged. */
+    <A extends Listed>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Expr<A>;
+    /** Applies a lambda to each element for its side effects and returns the input unchanged. */
+    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Expr<Evaluated<T>[]>;
+    /** Applies a lambda to each element for its side effects and returns the input unchanged. */
+    <A extends Arg>(collection: A, body: Lambda): Expr<Evaluated<A>>;
+  };
+  /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
+  Filter: {
+    /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
+    <A extends Iterated>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Expr<A>;
+    /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
+    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Expr<Evaluated<T>[]>;
+    /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
+    <A extends Arg>(collection: A, body: Lambda): Expr<Evaluated<A>>;
+  };
+  /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
   Reduce: {
+    /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
     <C extends Iterated, A extends Arg>(
       body: (sum: Expr<Evaluated<A>>, element: Expr<ElementOf<C>>) => unknown,
       initial: A,
       collection: Expr<C>,
     ): Expr<Folded<Expr<C>, Evaluated<A>>>;
+    /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
     <A extends Arg>(body: Lambda, initial: A, collection: Arg): Expr<Evaluated<A>>;
   };
+  /** The first elements. On a page, `after` moves to the first element that is left out. */
   Take: Cut;
+  /** All but the first elements. On a page, `before` moves to the first element that is kept. */
   Drop: Cut;
+  /** Adds elements at the start of an array. */
   Prepend: Joined;
+  /** Adds elements at the end of an array. */
   Append: Joined;
+  /** Whether there are no elements; for a set, none that the caller may read. */
   IsEmpty: Truth;
+  /** Whether there is at least one element. */
   IsNonEmpty: Truth;
+  /** The number of elements. */
   Count: Fold<number>;
+  /** The sum of all elements: an Integer unless one of them is a Double; 0 if there are none. */
   Sum: Fold<number>;
+  /** The arithmetic mean. */
   Mean: Fold<number>;
+  /** Whether any element is true. Every element is checked, so an element that is not a Boolean fails even after a true one. */
   Any: Fold<boolean>;
+  /** Whether every element is true; true if there are none. */
   All: Fold<boolean>;
+  /** The elements in reverse order. For a set: the set read backwards. */
   Reverse: Same;
+  /** Each element once, at its first position. For a set: the set without repeated adjacent elements. */
   Distinct: Same;
 }
