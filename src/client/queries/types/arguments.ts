@@ -1,5 +1,5 @@
 /** Types of the arguments of a query, and of what they evaluate to. */
-import type { Bytes, Expr, Query } from '../values.ts';
+import type { Bytes, Expr, Query, Ref } from '../values.ts';
 
 /** Any object except a `Date`, which has no wire form: use `q.Time(date.toISOString())`. */
 export type Plain = Literal | (object & NoDate);
@@ -14,9 +14,10 @@ export type Arg = Expr | string | number | bigint | boolean | null | symbol | Pl
 /** A lambda with unknown parameter types. Its variables can be used where a value of any type is expected. */
 export type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
 
-/** The type that an argument evaluates to. */
-export type Evaluated<A> =
-  A extends Expr<infer T>
+/** The type that an argument evaluates to. A ref stands for itself, with the document type that it knows. */
+export type Evaluated<A> = A extends Ref
+  ? A
+  : A extends Expr<infer T>
     ? T
     : A extends string
       ? string
@@ -37,6 +38,9 @@ export type Evaluated<A> =
                     : A extends object
                       ? { [K in keyof A]: Evaluated<A[K]> }
                       : unknown;
+
+/** Like `Evaluated`, but a literal string keeps its type: it may be one of the few words that a field takes. */
+export type Literally<A> = A extends string ? A : Evaluated<A>;
 
 /** What may be passed where a value of type `T` is stored: the value, an expression for it, or an object or array with such parts. */
 export type Written<T> =

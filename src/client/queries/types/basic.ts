@@ -1,6 +1,6 @@
 /** Types of the builders for names, branches and lambdas. */
 import type { Bytes, Expr, Query, Ref } from '../values.ts';
-import type { Arg, Evaluated, Lambda, Plain } from './arguments.ts';
+import type { Arg, Evaluated, Lambda, Literally, Plain } from './arguments.ts';
 import type { CollectionRef, DocumentRef } from './documents.ts';
 
 type Last<A> = A extends readonly [...unknown[], infer Step] ? Evaluated<Step> : unknown;
@@ -44,7 +44,7 @@ export interface Basic {
     condition: Arg,
     then: A,
     otherwise: B,
-  ) => Expr<Evaluated<A> | Evaluated<B>>;
+  ) => Expr<Literally<A> | Literally<B>>;
   /** Evaluates its expressions from left to right and returns the last result. */
   Do: <A extends readonly [Arg, ...Arg[]]>(...steps: A) => Expr<Last<A>>;
   /** An object whose members are expressions. Builders make it from plain objects, so it is rarely written out. */

@@ -1,6 +1,6 @@
 /** Types of all builders, and of the client methods that run a builder at once. */
 import type { Expr, Ref, SetRef } from '../values.ts';
-import type { Arg, Evaluated, Lambda, Plain } from './arguments.ts';
+import type { Arg, Evaluated, Lambda, Literally, Plain } from './arguments.ts';
 import type { Basic, BindingList, Variables } from './basic.ts';
 import type { Collections, Each, ElementOf, Folded, Listed, Mapped } from './collections.ts';
 import type { Changes, DataOf, Page, PaginateOptions, Params, Shown } from './documents.ts';
@@ -55,11 +55,11 @@ interface TypedCalls {
   /** Calls a stored function. It runs with the permissions of its own role if it has one, otherwise with those of the caller. */
   Call<T = unknown>(callee: Arg, ...values: Arg[]): Promise<T>;
   /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
-  Select<O, const P extends Step | readonly Step[], D = never>(
+  Select<O, const P extends Step | readonly Step[], D extends Arg = never>(
     path: P & Leads<O, P, D>,
     from: Expr<O>,
     otherwise?: D,
-  ): Promise<At<O, P> | Evaluated<D>>;
+  ): Promise<At<O, P> | Literally<D>>;
   /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
   Select<
     T = unknown,
@@ -87,7 +87,7 @@ interface TypedCalls {
     condition: Arg,
     then: A,
     otherwise: B,
-  ): Promise<Evaluated<A> | Evaluated<B>>;
+  ): Promise<Literally<A> | Literally<B>>;
   /** Applies a lambda to each element of an array or page. */
   Map<C extends Listed, B>(collection: Expr<C>, body: Each<ElementOf<C>, B>): Promise<Mapped<C, B>>;
   /** Applies a lambda to each element of an array or page. */

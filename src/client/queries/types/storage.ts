@@ -1,6 +1,6 @@
 /** Types of the builders for reading, writing, sets, refs and identities. */
 import type { Expr, Ref, SetRef } from '../values.ts';
-import type { Arg, Evaluated, Lambda } from './arguments.ts';
+import type { Arg, Evaluated, Lambda, Literally } from './arguments.ts';
 import type {
   Changes,
   CollectionRef,
@@ -68,11 +68,11 @@ export interface Reading {
   /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
   Select: {
     /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
-    <O, const P extends Step | readonly Step[], D = never>(
+    <O, const P extends Step | readonly Step[], D extends Arg = never>(
       path: P & Leads<O, P, D>,
       from: Expr<O>,
       otherwise?: D,
-    ): Expr<At<O, P> | Evaluated<D>>;
+    ): Expr<At<O, P> | Literally<D>>;
     /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
     <T = unknown, A extends Arg = Arg, const P extends Arg = Arg, D extends Otherwise = Otherwise>(
       path: P & (D extends readonly [] ? Leads<Evaluated<A>, P, never> : unknown),
@@ -149,6 +149,7 @@ export interface Writing {
 
 interface Algebra {
   <T>(...sets: [Expr<SetRef<T>>, ...Expr<SetRef<T>>[]]): Expr<SetRef<T>>;
+  <T>(sets: readonly Expr<SetRef<T>>[]): Expr<SetRef<T>>;
   <T>(...arrays: [readonly T[], ...(readonly T[])[]]): Expr<Evaluated<T>[]>;
   (...collections: [Arg, ...Arg[]]): Expr<SetRef>;
 }
