@@ -123,6 +123,7 @@ export default defineConfig({
         items: [
           { text: 'From Fauna', link: '/guides/from-fauna' },
           { text: 'From Dexie', link: '/guides/from-dexie' },
+          { text: 'From PouchDB', link: '/guides/from-pouchdb' },
           { text: 'From Firestore', link: '/guides/from-firestore' },
         ],
       },
