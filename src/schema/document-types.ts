@@ -119,10 +119,13 @@ type Given<Terms> = Terms extends readonly unknown[]
 
 /** The builders, with the names and types of a schema. */
 export type SchemaBuilders<C, I> = Omit<Builders, 'Collection' | 'Index' | 'Match'> & {
+  /** The ref of a collection of the schema. Refs, sets and documents derived from it have the type of its documents. */
   Collection: <Name extends NameIn<C>>(name: Name) => Expr<CollectionRef<DocumentOf<C[Name]>>>;
+  /** The ref of an index of the schema. It knows the types of its terms, and of its values. */
   Index: <Name extends NameIn<I>>(
     name: Name,
   ) => Expr<IndexRef<TermsOf<C, I[Name]>, ElementOf<C, I[Name]>>>;
+  /** The entries of an index with exactly these terms. Terms and elements have the types of the schema. */
   Match: <Terms, Element>(
     index: Expr<IndexRef<Terms, Element>>,
     ...terms: Given<Terms>
