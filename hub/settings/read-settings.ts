@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { messageOf } from '../../hosts/node-errors.ts';
 import { HUB_LIMITS } from '../../src/limits.ts';
-import { isNearly } from '../../src/values/differing-chars.ts';
+import { isNearly } from '../../src/values/similar-names.ts';
 import { SettingsFault, TENANT_DEFAULT, type Parse } from './option-values.ts';
 import type { HubSettings } from './settings.ts';
 import {

@@ -1,4 +1,4 @@
-import { isNearly } from './differing-chars.ts';
+import { isNearly } from './similar-names.ts';
 
 /**
  * Checks the options of a call. An unknown name is an error, because an option that is ignored silently would mislead the caller.

@@ -3,7 +3,7 @@
  * to a known name are refused, which would otherwise be dropped silently.
  */
 import type { Step } from '../../errors.ts';
-import { differingChars, isNearly } from '../../values/differing-chars.ts';
+import { differingChars, isNearly } from '../../values/similar-names.ts';
 import type { ObjectValue } from '../../values/value.ts';
 import { refuse, type Draft } from './draft.ts';
 
