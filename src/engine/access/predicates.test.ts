@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { coll, create, doc, obj, type EngineWorld, type Query } from '../testing/engine-world.ts';
+import {
+  coll,
+  create,
+  doc,
+  obj,
+  ROOT,
+  type EngineWorld,
+  type Query,
+} from '../testing/engine-world.ts';
 import {
   DENIED,
   on,
@@ -101,6 +109,35 @@ test('predicates can read every document and index, and call functions that writ
   const none = await keyWith(w, privilege(notes, { read: on('r', writes) }));
   expect(await w.page(all, none)).toEqual([]);
   expect(await w.ask({ count: { documents: notes } })).toBe(3);
+});
+
+test('a predicate reads no document, index or function of a child database', async () => {
+  const w = await world();
+  await w.ask({ create_database: obj({ name: 'inner' }) });
+  const inner = { secret: `${ROOT}:inner:admin` };
+  const scope = { database: 'inner' };
+  for (const each of [{}, inner]) {
+    if (each === inner) await w.ask({ create_collection: obj({ name: 'notes' }) }, each);
+    if (each === inner) await w.ask(create(doc('notes', 1), {}), each);
+    await w.ask({ create_index: obj({ name: 'all', source: notes }) }, each);
+    await w.ask({ create_function: obj({ name: 'yes', body: on('_', true) }) }, each);
+  }
+  const reads = (there: object): readonly Query[] => [
+    { exists: { ref: { collection: 'notes', ...there }, id: '1' } },
+    { exists: { match: { index: 'all', ...there } } },
+    { is_nonempty: { documents: { collection: 'notes', ...there } } },
+    { call: { function: 'yes', ...there }, arguments: null },
+  ];
+  for (const read of reads({})) {
+    const key = await keyWith(w, privilege(notes, { read: on('_', read) }));
+    expect([read, await w.page(all, key)]).toEqual([read, expect.objectContaining({ length: 3 })]);
+  }
+  for (const read of reads({ scope })) {
+    // An admin may read it.
+    expect([read, await w.ask(read)]).toEqual([read, true]);
+    const key = await keyWith(w, privilege(notes, { read: on('_', read) }));
+    expect([read, await w.page(all, key)]).toEqual([read, []]);
+  }
 });
 
 test('a predicate that takes too many steps or calls itself endlessly denies access', async () => {

@@ -13,6 +13,9 @@ test('parseScope() reads roles, documents and paths', () => {
   expect(parseScope('@doc/users/12')).toEqual({ ...document, path: [] });
   expect(parseScope('collections/users/12')).toEqual({ ...document, path: [] });
   expect(parseScope('inner:classes/users/12')).toEqual({ ...document, path: ['inner'] });
+  const last = 2n ** 63n - 1n;
+  expect(parseScope(`@doc/users/${last}`)).toEqual({ ...document, id: last, path: [] });
+  expect(parseScope(`@doc/users/${last + 1n}`)).toBe('malformed');
 });
 
 test('parseScope() ignores text that is not a scope, and refuses a scope with trailing text', () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Changes } from '../../http/changes.ts';
 import type { CommitNotice, QueryAnswer } from '../context/host.ts';
+import { parseSecret, secretText } from '../access/secrets.ts';
 import { coll, create, doc, EngineWorld, obj, ROOT, type Query } from '../testing/engine-world.ts';
 
 /** To run more cases: `BURROW_CHILD_CASES=2000 npx vitest run --project node src/engine/catalog/child-databases.test.ts`. */
@@ -180,6 +181,7 @@ test('keys and tokens with the same id in two databases each open their own data
 test('secrets of one database are invalid in another', async () => {
   const w = await twins();
   const login = { login: doc('users', 1), params: obj({ password: 'a' }) };
+  const forB = { login: doc('users', 1), params: obj({ password: 'b' }) };
   const token = await w.document(login, childOf('a'));
   const key = await w.document({ create_key: obj({ role: 'admin' }) }, childOf('a'));
   expect(await w.fault(login, childOf('b'))).toMatchObject({ code: 'authentication failed' });
@@ -196,6 +198,20 @@ test('secrets of one database are invalid in another', async () => {
       expect([scope, status]).toEqual([scope, secret === token.secret ? 403 : 401]);
     }
   }
+  // The text of a token names its database: with another name, it is not the text that was given out.
+  const parts = parseSecret(token.secret);
+  const other = parseSecret((await w.document(forB, childOf('b'))).secret);
+  if (parts?.kind !== 'token' || other?.kind !== 'token') throw new Error('a login gives tokens');
+  const { databaseGlobalId } = other;
+  for (const [secret, status] of [
+    [secretText(parts), 200],
+    [secretText({ ...parts, databaseGlobalId }), 401],
+    [secretText({ ...parts, databaseGlobalId: 0n }), 401],
+  ] as const)
+    expect([secret, (await w.answer({ has_current_token: null }, { secret })).status]).toEqual([
+      secret,
+      status,
+    ]);
   // A ref of one child database does not exist in the other.
   const foreign = JSON.parse(JSON.stringify(await w.ask(coll('users'), childOf('a')))) as Query;
   await w.ask({ delete: coll('users') }, childOf('b'));
@@ -204,23 +220,95 @@ test('secrets of one database are invalid in another', async () => {
 
 test('roles of a parent database give no access to a child database', async () => {
   const w = await twins();
-  const inside = { collection: 'users', scope: { database: 'a' } };
-  const privileges = [obj({ resource: { databases: null }, actions: obj({ read: true }) })];
-  await w.ask({ create_role: obj({ name: 'r', privileges }) });
-  const key = await w.document({ create_key: obj({ role: 'r' }) });
-  expect(await w.ask({ exists: { database: 'a' } }, key)).toBe(true);
-  for (const query of [
-    { get: { ref: inside, id: '1' } },
-    { paginate: { keys: { database: 'a' } } },
-  ]) {
-    expect(await w.fault(query, key)).toMatchObject({ code: 'permission denied' });
+  const scope = { database: 'a' };
+  const inside = { collection: 'users', scope };
+  const body = { query: { lambda: '_', expr: 5 } };
+  // In the child there is the same, under the same names and ids.
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  for (const asked of [{ secret: ROOT }, childOf('a')]) {
+    await w.ask({ create_index: obj({ name: 'all', source: coll('users') }) }, asked);
+    await w.ask({ create_function: obj({ name: 'f', body }) }, asked);
   }
-  expect(await w.page({ paginate: { documents: inside } }, key)).toEqual([]);
+  await w.ask(create(doc('users', 1), { name: 'root' }, { credentials: obj({ password: 'r' }) }));
+  const every = (...actions: string[]) => obj(Object.fromEntries(actions.map((a) => [a, true])));
+  const document = every('read', 'write', 'create', 'delete', 'create_with_id', 'history_read');
+  const privileges = [
+    obj({ resource: coll('users'), actions: document }),
+    obj({ resource: { index: 'all' }, actions: every('read', 'unrestricted_read') }),
+    obj({ resource: { function: 'f' }, actions: every('call') }),
+    ...['databases', 'keys', 'collections', 'indexes', 'functions', 'tokens'].map((kind) =>
+      obj({ resource: { [kind]: null }, actions: document }),
+    ),
+  ];
+  await w.ask({
+    create_role: obj({ name: 'r', privileges, membership: obj({ resource: coll('users') }) }),
+  });
+  const key = await w.document({ create_key: obj({ role: 'r' }) });
+  const token = await w.document({ login: doc('users', 1), params: obj({ password: 'r' }) });
+  const readings = (at: { readonly scope?: Query }) => [
+    { get: { ref: { collection: 'users', ...at }, id: '1' } },
+    { paginate: { ref: { collection: 'users', ...at }, id: '1' }, events: true },
+    { count: { match: { index: 'all', ...at } } },
+    { call: { function: 'f', ...at }, arguments: null },
+    { get: { function: 'f', ...at } },
+    { paginate: { keys: at.scope ?? null } },
+    { paginate: { collections: at.scope ?? null } },
+  ];
+  for (const caller of [key, token]) {
+    expect(await w.ask({ exists: { database: 'a' } }, caller)).toBe(true);
+    for (const query of readings({})) await w.ask(query, caller);
+    for (const query of [
+      ...readings({ scope }),
+      { delete: { ref: inside, id: '1' } },
+      { update: { ref: inside, id: '1' }, params: obj({}) },
+      { create: inside, params: obj({}) },
+    ]) {
+      const { code } = await w.fault(query, caller);
+      expect([query, code]).toEqual([query, expect.stringMatching(/permission denied|argument$/)]);
+    }
+    expect(await w.page({ paginate: { documents: inside } }, caller)).toEqual([]);
+    expect(await w.ask({ exists: { ref: inside, id: '1' } }, caller)).toBe(false);
+  }
+  expect((await w.answer(null, { secret: `${key.secret}:a:@role/r` })).status).toBe(401);
   // An admin of the parent may read. Writing needs a key or scope of the child.
   expect(await w.ask({ exists: { ref: inside, id: '1' } })).toBe(true);
   expect(await w.fault({ delete: { ref: inside, id: '1' } })).toMatchObject({
     code: 'invalid argument',
   });
+});
+
+test('only admin keys reach into a child database: a server key acts only for documents of its own', async () => {
+  const w = await twins();
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  await w.ask(create(doc('users', 1), {}));
+  const keyOf = async (role: string) => (await w.document({ create_key: obj({ role }) })).secret;
+  const whoWith = async (secret: string) =>
+    (await w.answer({ current_identity: null }, { secret })).status;
+  const [admin, server] = [await keyOf('admin'), await keyOf('server')];
+  expect(await whoWith(`${admin}:@doc/users/1`)).toBe(200);
+  expect(await whoWith(`${admin}:a:@doc/users/1`)).toBe(200);
+  expect(await whoWith(`${server}:@doc/users/1`)).toBe(200);
+  for (const scope of ['a:@doc/users/1', 'a:server', 'a:admin', 'a:@role/r', 'admin', '@role/r'])
+    expect([scope, await whoWith(`${server}:${scope}`)]).toEqual([scope, 401]);
+});
+
+test('a key for a child database gets no role from a ref to a role of the parent, though the child has a role of that id', async () => {
+  const w = await twins();
+  const role = (name: string, read: boolean) => ({
+    create_role: obj({
+      name,
+      privileges: [obj({ resource: coll('users'), actions: obj({ read }) })],
+    }),
+  });
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  await w.ask(role('closed', false));
+  await w.ask(role('open', true), childOf('a'));
+  const keyWith = (given: Query) =>
+    w.document({ create_key: obj({ role: given, database: { database: 'a' } }) });
+  const get = { get: doc('users', 1) };
+  for (const given of [{ role: 'closed' }, [{ role: 'closed' }]])
+    expect(await w.fault(get, await keyWith(given))).toMatchObject({ code: 'permission denied' });
+  expect(await w.ask(get, await keyWith('open'))).toMatchObject({ data: { name: 'a' } });
 });
 
 test('a function of a child database resolves names there, and cannot write when the parent calls it', async () => {
