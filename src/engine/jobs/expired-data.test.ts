@@ -125,9 +125,12 @@ test('collectExpiredData() removes an expired document together with its long hi
   await notes(w, 0);
   await w.ask(put(0, { ttl: { epoch: Math.floor(w.now / 1e6) + 900, unit: 'second' } }));
   for (let n = 1; n < 700; n += 1) await w.ask(update(n));
+  expect([await rows(w, 'documents'), await rows(w, 'history')]).toEqual([1, 699]);
   await later(w, 90 * MINUTE);
-  await collect(w);
+  expect(await collect(w)).toBe(700);
   expect([await rows(w, 'documents'), await rows(w, 'history')]).toEqual([0, 0]);
+  expect([await w.events(ref), await w.events({ documents: coll('notes') })]).toEqual([[], []]);
+  expect(await w.engine.verify()).toEqual([]);
 });
 
 test('expired keys and tokens are removed when their ttl is past retention', async () => {

@@ -249,14 +249,22 @@ test('source, values and partitions of an index cannot be changed; other fields 
   ).toMatchObject({ unique: true, active: true, serialized: false });
 });
 
-test('a change of the terms or partitions of an index is refused with the description that programs expect', async () => {
+test('a change of the source, terms, values or partitions of an index is refused with the text that programs look for', async () => {
   const w = await world();
   await w.ask(index({ name: 'i', source: coll('jars'), partitions: 1 }));
+  const before = await w.ask({ get: { index: 'i' } });
   const description = 'Index sources, terms, values, and partition count may not be updated.';
-  for (const fields of [{ terms: field('data', 'a') }, { partitions: 2 }]) {
-    const fault = await w.fault({ update: { index: 'i' }, params: obj(fields) });
-    expect(fault.failures).toMatchObject([{ code: 'invalid index', description }]);
+  for (const [name, value] of Object.entries({
+    source: coll('pots'),
+    terms: field('data', 'a'),
+    values: field('data', 'a'),
+    partitions: 2,
+  })) {
+    const fault = await w.fault({ update: { index: 'i' }, params: obj({ [name]: value }) });
+    expect(fault).toMatchObject({ code: 'validation failed', status: 400 });
+    expect(fault.failures).toEqual([{ field: [name], code: 'invalid index', description }]);
   }
+  expect(await w.ask({ get: { index: 'i' } })).toEqual(before);
 });
 
 test('an index of several partitions cannot become unique', async () => {
@@ -270,11 +278,14 @@ test('an index that is deleted and created again has the current entries', async
   const w = await world();
   const made = index({ name: 'i', source: coll('jars'), values: field('data', 'a') });
   await w.ask(made);
-  await w.ask(create(doc('jars', 1), { a: 1 }));
+  for (const id of [1, 2, 3]) await w.ask(create(doc('jars', id), { a: id }));
   await w.ask({ delete: { index: 'i' } });
   expect(await w.fault({ paginate: { match: 'i' } })).toMatchObject({ code: 'invalid ref' });
+  await w.ask({ update: doc('jars', 1), params: obj({ data: obj({ a: 7 }) }) });
+  await w.ask({ delete: doc('jars', 2) });
+  await w.ask(create(doc('jars', 4), { a: 4 }));
   await w.ask(made);
-  expect(await w.page({ paginate: { match: { index: 'i' } } })).toEqual([1]);
+  expect(await w.page({ paginate: { match: { index: 'i' } } })).toEqual([3, 4, 7]);
 });
 
 test('invalid roles are refused, and unknown actions are dropped', async () => {

@@ -61,18 +61,27 @@ test('create() stores documents, pages and the commit time as plain data', async
   ).toBe(true);
 });
 
-test('undefined refs in params are reported with their full path', async () => {
+test('refs in params to what does not exist are all reported, with their full path', async () => {
   const w = await world();
-  expect(
-    await w.fault({ do: [create(coll('jars'), { x: [1, coll('absent')], y: { index: 'none' } })] }),
-  ).toMatchObject({
-    code: 'validation failed',
-    position: ['do', 0],
-    failures: [
-      { field: ['do', '0', 'data', 'x', '1'], code: 'invalid reference' },
-      { field: ['do', '0', 'data', 'y'], code: 'invalid reference' },
-    ],
+  await w.ask(create(doc('jars', 1)));
+  const params = obj({
+    data: obj({ x: [1, coll('absent')], y: obj({ z: { index: 'none' } }), kept: coll('jars') }),
   });
+  const event = { ts: w.now, action: 'create', params };
+  for (const write of [
+    { create: coll('jars'), params },
+    { update: doc('jars', 1), params },
+    { replace: doc('jars', 1), params },
+    { insert: doc('jars', 1), ...event },
+    { create_role: params },
+  ]) {
+    const { code, position, failures } = await w.fault({ do: [1, write] });
+    expect([write, code, position]).toEqual([write, 'validation failed', ['do', 1]]);
+    expect(failures?.map((each) => [each.field, each.code])).toEqual([
+      [['do', '1', 'data', 'x', '1'], 'invalid reference'],
+      [['do', '1', 'data', 'y', 'z'], 'invalid reference'],
+    ]);
+  }
 });
 
 test('update() merges at every depth; replace() discards the old data', async () => {
