@@ -201,7 +201,7 @@ test.each([
   ['the terms of a match', { count: byN({ var: 'made' }) }, 0],
   ['a cursor', { count: { paginate: byN(1), before: [{ var: 'made' }], size: 1 } }, { data: [1] }],
   ['a bound of a range', { count: { range: byN(1), from: [], to: { var: 'made' } } }, 100],
-  ['a value looked for', { contains_value: { var: 'made' }, in: byN(1) }, false],
+  ['the value of contains_value', { contains_value: { var: 'made' }, in: byN(1) }, false],
 ])('the commit time in %s is the same in all executions', async (_, read, found) => {
   const world = await worldOn();
   const terms = [obj({ field: ['data', 'n'] })];

@@ -5,12 +5,17 @@ import { documentKey } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
+import { scan } from '../../store/scan.ts';
 import type { TransactionBody, BodyInput } from './execution.ts';
 import { Transactor } from './transactor.ts';
 
 const passwords = { hash: async (text: string) => `hash of ${text}`, verify: async () => true };
 
-const transactorOn = (store: Store, term?: () => number | undefined): Transactor =>
+const transactorOn = (
+  store: Store,
+  term?: () => number | undefined,
+  isPermanent?: boolean,
+): Transactor =>
   new Transactor({
     store,
     clock: () => 0,
@@ -18,7 +23,7 @@ const transactorOn = (store: Store, term?: () => number | undefined): Transactor
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
     durability: 'relaxed',
     hashCost: 4,
-    ...(term ? { lease: { term } } : {}),
+    ...(term && { lease: { term, ...(isPermanent && { isPermanent }) } }),
   });
 
 const address = (id: number) =>
@@ -150,6 +155,29 @@ test('many slow calls of write() pause between their commits', async () => {
   const results = await Promise.all(Array.from({ length: 30 }, () => transactor.write(slow)));
   expect(results.map((each) => each.value)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
   expect(pauses).toBeGreaterThanOrEqual(9);
+});
+
+test('writes for which a group had no time are executed before writes that came later', async () => {
+  let now = 0;
+  const transactor = new Transactor({
+    store: createMemoryStore(),
+    clock: () => now,
+    passwords,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    durability: 'relaxed',
+    hashCost: 4,
+  });
+  await transactor.read(reading(1));
+  let late: ReturnType<typeof transactor.write<number>> | undefined;
+  const slow: TransactionBody<number> = (input) => {
+    now += 4000;
+    // The first is executed before the others are there.
+    if (now > 4000) late ??= transactor.write(adding(1, 1));
+    return adding(1, 1)(input);
+  };
+  const results = await Promise.all(Array.from({ length: 30 }, () => transactor.write(slow)));
+  expect(results.map(({ value }) => value)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
+  expect((await late)?.value).toBe(31);
 });
 
 test('a write() that fails changes nothing, and the other writes of its group are committed', async () => {
@@ -296,6 +324,56 @@ test('read() under a lease sees the commit of a thread just before the snapshot 
   expect((await tab.read(both)).value).toBe(`0 5 at ${committed}`);
 });
 
+test('read() under a lease during a commit shows one state, not a mixture of two', async () => {
+  const store = createMemoryStore();
+  let answer = Promise.resolve();
+  let onStored = (): void => undefined;
+  const slow: Store = {
+    ...store,
+    write: async (body, options) => {
+      const value = await store.write(body, options);
+      onStored();
+      await answer;
+      return value;
+    },
+  };
+  const tab = transactorOn(slow, () => 1);
+  const both: TransactionBody<string> = (input) => ({
+    value: `${valueAt(input, 1)} ${valueAt(input, 2)}`,
+  });
+  await tab.write(adding(1, 5));
+  expect((await tab.read(reading(1))).value).toBe(5);
+  let go = (): void => undefined;
+  answer = new Promise((resolve) => (go = resolve));
+  const stored = new Promise<void>((resolve) => (onStored = resolve));
+  const moving = tab.write((input) => {
+    put(input, 1, 0);
+    put(input, 2, 5);
+    return { value: 0, ts: input.head + 1 };
+  });
+  await stored;
+  // The commit is stored, but the tab does not know it yet, and has cached the first row only.
+  expect((await tab.read(both)).value).toBe('0 5');
+  go();
+  await moving;
+  expect((await tab.read(both)).value).toBe('0 5');
+});
+
+test('read() of stale data is never older than what the tab has shown', async () => {
+  const [store, behind] = [createMemoryStore(), createMemoryStore()];
+  for (const each of [store, behind]) await transactorOn(each).write(adding(1, 1));
+  await transactorOn(store).write(adding(1, 1));
+  const stale: Store = {
+    ...store,
+    read: (body, options) => (options?.allowsStale ? behind : store).read(body, options),
+  };
+  const tab = transactorOn(stale);
+  const minSnapshot = 1;
+  expect((await tab.read(reading(1), { minSnapshot })).value).toBe(1);
+  expect((await tab.read(reading(1))).value).toBe(2);
+  expect((await tab.read(reading(1), { minSnapshot })).value).toBe(2);
+});
+
 test('results do not depend on what is cached', async () => {
   const step = fc.record({
     tab: fc.integer({ min: 0, max: 1 }),
@@ -383,6 +461,28 @@ test('write() can assume that a row is absent, and notices if it exists', async 
     expect(twice.map((each) => each.value)).toEqual(['made', 'taken']);
     expect((await transactorOn(store).read(reading(id + 2))).value).toBe(id + 2);
   }
+});
+
+test.each([
+  ['without a lease', transactorOn],
+  ['under a lease', (store: Store) => transactorOn(store, () => 1)],
+  ['under a permanent lease', (store: Store) => transactorOn(store, () => 1, true)],
+])('write() can assume that a range is empty, and notices if it is not: %s', async (_, open) => {
+  const store = createMemoryStore();
+  const tab = open(store);
+  const some = { lower: address(300).key, upper: address(310).key };
+  const claiming =
+    (id: number): TransactionBody<string> =>
+    (input) => {
+      if (input.writer.rangeAssumedEmpty(scan('documents', some, { limit: 1 })).length > 0)
+        return { value: 'taken' };
+      put(input, id, 1);
+      return { value: 'made', ts: input.head + 1 };
+    };
+  await transactorOn(store).write(adding(305, 1));
+  await tab.read(reading(1));
+  expect((await tab.write(claiming(306))).value).toBe('taken');
+  expect((await transactorOn(store).read(reading(306))).value).toBe(0);
 });
 
 test('write() without retries fails after a commit of another engine, and for no other reason', async () => {
