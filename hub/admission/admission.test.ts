@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 import { Admission, credentialOf } from './admission.ts';
+import { AnswerMemory } from './answer-memory.ts';
 import { HeldBack, type Limit } from '../monitoring/held-back.ts';
 
 /** The secret of token 7: the bytes with which a token begins, its id, the id of its database, and random bytes. */
@@ -37,6 +38,50 @@ test('refused callers are counted by limit', async () => {
   expect(admission.heldBack.most(2)).toEqual([
     { limit: 'token rate', who: 'token 7', count: 2 },
     { limit: 'address rate', who: '10.0.0.1', count: 1 },
+  ]);
+});
+
+test('a token has the same limits from every address, a key or an unknown secret has its own at each', () => {
+  const nameOf = (header: string | undefined, address: string) =>
+    credentialOf(header, address).name;
+  const [one, two] = ['10.0.0.1', '10.0.0.2'];
+  expect(nameOf(`Bearer ${TOKEN}`, one)).toBe(nameOf(`Bearer ${TOKEN}`, two));
+  expect(nameOf(`Bearer ${TOKEN}:a:server`, one)).toBe(nameOf(`Bearer ${TOKEN}`, one));
+  for (const header of ['Bearer some-key', undefined])
+    expect(nameOf(header, one)).not.toBe(nameOf(header, two));
+});
+
+test('streams are limited per credential and in total', () => {
+  const settings = { ...DEFAULT_SETTINGS, streams: 3, streamsPerCredential: 2 };
+  const admission = new Admission(settings);
+  const begin = (address: string) => admission.beginStream(credentialOf(undefined, address));
+  const ends = ['a', 'a', 'b'].map((address) => {
+    const begun = begin(address);
+    if (!('end' in begun)) throw new Error(begun.description);
+    return begun.end;
+  });
+  const refused = { code: 'too many requests', retryAfterSeconds: 1 };
+  expect([begin('a'), begin('c')]).toMatchObject([refused, refused]);
+  ends[2]?.();
+  ends[2]?.();
+  expect(begin('a')).toMatchObject(refused);
+  expect(begin('c')).toHaveProperty('end');
+  expect(begin('d')).toMatchObject(refused);
+});
+
+test('AnswerMemory holds an answer of any size if there are no others, and else up to its limits', () => {
+  const memory = new AnswerMemory(100, 60);
+  const release = memory.hold('a', 500);
+  expect([release === undefined, memory.used, memory.hasRoomFor('b')]).toEqual([false, 500, false]);
+  expect(memory.hold('b', 1)).toBeUndefined();
+  release?.();
+  release?.();
+  expect([memory.used, memory.hasRoomFor('a')]).toEqual([0, true]);
+  expect(memory.hold('a', 60)).toBeDefined();
+  expect([memory.fits('a', 1), memory.fits('b', 40), memory.fits('b', 41)]).toEqual([
+    false,
+    true,
+    false,
   ]);
 });
 
