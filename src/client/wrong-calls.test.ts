@@ -63,7 +63,7 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
     (await db.sync(syncOptions)).writes.list({ state: ['local'] } as object),
 };
 
-test.each(Object.entries(CALLS))('%s() refuses invalid arguments', async (_, call) => {
+test.each(Object.entries(CALLS))('%s: invalid arguments are refused', async (_, call) => {
   const { db } = await openFake(copyAnswers);
   expect(await failureOf(() => call(db))).toBeInstanceOf(UsageError);
   await db.close();
@@ -123,7 +123,7 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     (db) => db.client().query(1, { traceparent: 5 as never }),
   ],
   'query, a time limit': ['timeoutMs', (db) => db.client().query(1, { timeoutMs: next as never })],
-  'query, where it is answered': [
+  'query, the place of its answer': [
     'at',
     (db) => db.client().query(1, { at: Symbol('hub') as never }),
   ],
@@ -133,13 +133,13 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     (db) => db.files.put(new Blob(['x']), { nam: 'x' } as object),
   ],
   'files.put, a name': ['name', (db) => db.files.put(new Blob(['x']), { name: 5 as never })],
-  'files.get, whether to wait': ['wait', (db) => db.files.get(photo, { wait: 'no' as never })],
-  'files.get, of nothing': ['of', (db) => db.files.get(photo, { of: none })],
+  'files.get, the option to wait': ['wait', (db) => db.files.get(photo, { wait: 'no' as never })],
+  'files.get, a document': ['of', (db) => db.files.get(photo, { of: none })],
   'files.fetchAll, a misspelt signal': [
     'signall',
     (db) => db.files.fetchAll(db.client(), q.Documents('n'), { signall: 1 } as object),
   ],
-  'files.send, what only get() takes': [
+  'files.send, an option of get()': [
     'wait',
     (db) => db.files.send(photo, { of: new Ref('1', new Ref('notes')), wait: true } as never),
   ],
@@ -152,8 +152,8 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     (db) => db.logs.createUrl('1', { versoin: 1 } as object),
   ],
   'logs.list, misspelt states': ['stats', (db) => db.logs.list({ stats: [] } as object)],
-  'signOut, whether to forget': ['forget', (db) => db.signOut({ forget: 'no' as never })],
-  'signOut, whether to discard': [
+  'signOut, the option to forget': ['forget', (db) => db.signOut({ forget: 'no' as never })],
+  'signOut, the option to discard': [
     'discardUnsent',
     (db) => db.signOut({ forget: true, discardUnsent: 1 as never }),
   ],
@@ -161,7 +161,7 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     'label',
     async (db) => (await copyOf(db)).client.submit(1, { label: 5 as never }),
   ],
-  'submit, data that JSON lacks': [
+  'submit, data that JSON cannot hold': [
     'data',
     async (db) => (await copyOf(db)).client.submit(1, { data: next }),
   ],
@@ -173,7 +173,7 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     'states',
     async (db) => (await copyOf(db)).writes.list({ states: none }),
   ],
-  'writes.list, states that there are not': [
+  'writes.list, unknown states': [
     'states',
     async (db) => (await copyOf(db)).writes.list({ states: ['refusd'] as never }),
   ],

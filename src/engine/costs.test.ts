@@ -355,7 +355,7 @@ const merged = { merge: { var: 'all' }, with: { to_object: [[{ var: 'each' }, 1]
 
 /** Queries that must take far less time than a query may take. */
 const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value]>> = {
-  'an object that a fold merges of 4,000': [
+  'a fold that merges 4,000 objects': [
     {
       reduce: { lambda: ['all', 'each'], expr: merged },
       initial: { object: {} },
@@ -364,7 +364,7 @@ const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value
     texts(4000),
   ],
   'an object of 100,000 pairs': [{ to_object: x }, pairsOf(100_000)],
-  'an array of 100,000 elements as an array': [{ to_array: x }, texts(100_000)],
+  'the conversion of an array of 100,000 elements to an array': [{ to_array: x }, texts(100_000)],
   'a member of 20,000 objects of 1 kB': [
     { select_all: ['n'], from: x },
     listOf(
@@ -375,7 +375,7 @@ const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value
         ]),
     )(20_000),
   ],
-  '2,000 texts, each sought in all of them': [
+  'the search for each of 2,000 texts in all of them': [
     {
       count: {
         filter: { lambda: 'each', expr: { contains_value: { var: 'each' }, in: x } },
@@ -430,10 +430,10 @@ test('each set made of a set of sets is charged for all its parts', async () => 
  */
 const LARGE: Readonly<Record<string, Query>> = {
   text: longText(20),
-  wide: longText(19, '\u0130'),
+  'characters of two bytes': longText(19, '\u0130'),
   numbers: longList(17, 1),
   objects: longList(13, obj({ a: 'b', c: [1] })),
-  members: {
+  'many members': {
     to_object: {
       map: { lambda: 'n', expr: [{ to_string: { var: 'n' } }, 1] },
       collection: range(2 ** 14),

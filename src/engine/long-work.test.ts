@@ -10,29 +10,32 @@ import { outcome } from './testing/outcomes.ts';
 
 const v = (name: string): Query => ({ var: name });
 const SLOW: Readonly<Record<string, Query>> = {
-  'a search in a long text, again and again': {
+  'many searches in a long text': {
     let: { s: longText(23) },
     in: repeated(200, { containsstr: v('s'), search: 'aaaaaaaaab' }),
   },
-  'a long text sought in another': {
+  'a search for a long text': {
     let: [{ s: longText(20) }, { t: { concat: ['ab', { substring: v('s'), length: 100_000 }] } }],
     in: { containsstr: v('s'), search: v('t') },
   },
-  'a long array counted': {
+  'many counts of a long array': {
     let: { a: longList(17, 0) },
     in: repeated(9000, { count: v('a') }),
   },
-  'compatible characters': {
+  'many normalizations of compatible characters': {
     let: { s: longText(17, '\ufdfa\u00c5\u1e69') },
     in: repeated(50, { casefold: v('s'), normalizer: 'NFKC' }),
   },
-  'marks that change places': {
+  'the normalization of many combining marks': {
     let: { s: longText(16, '\u0301\u0323') },
     in: { casefold: { concat: ['a', v('s')] }, normalizer: 'NFC' },
   },
-  'title case': { let: { s: longText(22) }, in: { titlecase: v('s') } },
-  'a number of many digits': { let: { s: longText(23, '7') }, in: { to_integer: v('s') } },
-  'matches of a pattern': {
+  'the title case of a long text': { let: { s: longText(22) }, in: { titlecase: v('s') } },
+  'the conversion of many digits to a number': {
+    let: { s: longText(23, '7') },
+    in: { to_integer: v('s') },
+  },
+  'many searches for a pattern': {
     let: { s: longText(20) },
     in: repeated(10, { findstrregex: v('s'), pattern: '(a|aa)+$x' }),
   },

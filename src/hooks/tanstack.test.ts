@@ -13,7 +13,7 @@ test('an option that does not exist is refused: a misspelt `query` would return 
 const notes = q.Collection('notes');
 
 test.each<[string, unknown]>([
-  ['undefined, as of who has not logged in', undefined],
+  ['undefined, as before a login', undefined],
   ['a promise', Promise.resolve({})],
   ['a database', { client: () => ({}) }],
 ])('a client that is %s is refused', (_, client) => {
@@ -45,8 +45,8 @@ const openCollection = () => {
 const aHeron = { ref: new Ref('1', new Ref('notes')), data: { title: 'a heron' }, ts: 1 };
 
 test.each<[string, unknown]>([
-  ['no documents', ['a heron']],
-  ['data without refs', [{ title: 'a heron' }]],
+  ['texts', ['a heron']],
+  ['objects without refs', [{ title: 'a heron' }]],
   ['null', null],
   ['a number', 5],
   ['a page of refs', { data: [aHeron.ref] }],

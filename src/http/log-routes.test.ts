@@ -108,11 +108,14 @@ test.each([
   [400, 'POST', '/logs?type=query', { ...HOUR, idempotency_token: 'again' }],
   [404, 'POST', '/logs?type=query', { ...HOUR, database: 'us-std/nowhere' }],
   [404, 'POST', '/logs?type=query', { ...HOUR, database: 'us-std/no/where' }],
-] as const)('%i {message}: %s %s', async (expected, method, path, body?: unknown) => {
-  const host = await openMemoryHost();
-  const [status, answer] = await callerOf(host)(method, path, body);
-  expect([status, answer]).toEqual([expected, { message: expect.any(String) }]);
-});
+] as const)(
+  'a request that is not valid is answered with %i and a message: %s %s',
+  async (expected, method, path, body?: unknown) => {
+    const host = await openMemoryHost();
+    const [status, answer] = await callerOf(host)(method, path, body);
+    expect([status, answer]).toEqual([expected, { message: expect.any(String) }]);
+  },
+);
 
 test('a bearer credential with admin rights is required', async () => {
   const host = await openMemoryHost();

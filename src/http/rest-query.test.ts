@@ -53,7 +53,7 @@ test.each([
   ['GET', '/nothing', 'nowhere'],
   ['GET', '/query/1', 'nowhere'],
   ['GET', '/%E0%A4%A', 'nowhere'],
-])('%s %s', (method, url, expected) => {
+])('restQuery() gives the query or the error of %s %s', (method, url, expected) => {
   expect(queryOf(method, url)).toEqual(expected);
 });
 

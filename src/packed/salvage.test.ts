@@ -43,22 +43,23 @@ test(`salvage() returns all rows of an undamaged store, from seed ${SEED}`, asyn
 const EMPTY = new Uint8Array();
 
 const DAMAGES = {
-  'a bit of a block': ({ blocks }, id) => {
+  'a changed bit of a block': ({ blocks }, id) => {
     const bytes = (blocks.get(id) ?? EMPTY).slice();
     const at = bytes.length >> 1;
     bytes[at] = (bytes[at] ?? 0) ^ 4;
     blocks.set(id, bytes);
   },
-  'the end of a block': ({ blocks }, id) => blocks.set(id, (blocks.get(id) ?? EMPTY).slice(0, 9)),
-  'all of a block': ({ blocks }, id) => blocks.set(id, EMPTY),
-  'a block that is gone': ({ blocks }, id) => blocks.delete(id),
-  'a log whose beginning is gone': ({ log }) => log.shift(),
-  'a part of the log': ({ log }) => (log[0] = { number: log[0]?.number ?? 1, bytes: EMPTY }),
-  'a log that is gone': (data) => (data.log = []),
+  'a block that is cut off': ({ blocks }, id) =>
+    blocks.set(id, (blocks.get(id) ?? EMPTY).slice(0, 9)),
+  'an empty block': ({ blocks }, id) => blocks.set(id, EMPTY),
+  'a missing block': ({ blocks }, id) => blocks.delete(id),
+  'a log without its beginning': ({ log }) => log.shift(),
+  'an empty part of the log': ({ log }) => (log[0] = { number: log[0]?.number ?? 1, bytes: EMPTY }),
+  'a missing log': (data) => (data.log = []),
 } satisfies Record<string, (data: MediumData, id: number) => unknown>;
 
 test.each(Object.entries(DAMAGES))(
-  `salvage(), and open() or verify(), report damage to %s unless no row is lost, from seed ${SEED}`,
+  `salvage(), and open() or verify(), report %s unless no row is lost, from seed ${SEED}`,
   async (_, damage) => {
     for (let seed = SEED; seed < SEED + 8; seed += 1) {
       const { store, data } = await changedOften(seed);

@@ -86,7 +86,7 @@ test('a role may be empty, and may refer to resources by expressions', () => {
 });
 
 test.each<[string, unknown]>([
-  ['nothing', undefined],
+  ['undefined', undefined],
   ['a client', { query: () => null }],
 ])('migrate() and planMigration() refuse %s as the database', async (_, target) => {
   for (const refused of [
@@ -108,7 +108,7 @@ test.each([0, -1, 1.5, '5', NaN])('each() refuses a size of %o', (size) => {
 test.each<[string, unknown]>([
   ['null', null],
   ['a function', async () => undefined],
-  ['each() of no function', notes.each('notes', null as never)],
+  ['each() without a function', notes.each('notes', null as never)],
 ])('migrate() refuses a step that is %s', async (_, step) => {
   const refused = migrate(db, notes, { version: 1, steps: { 1: step as DataStep } });
   await expect(refused).rejects.toBeInstanceOf(UsageError);

@@ -162,10 +162,10 @@ test('verify() is refused when the database has ended', async () => {
 
 test.each([
   ['the login page of a network', 200, '<html>Please log in to the network.</html>'],
-  ['JSON of another shape', 200, '{"size":"large"}'],
+  ['JSON that is not a manifest', 200, '{"size":"large"}'],
   ['null', 200, 'null'],
   ['the page of a proxy whose hub is away', 502, '<html>Bad gateway</html>'],
-  ['that of one that lets nobody through', 403, '<html>Forbidden</html>'],
+  ['the page of a proxy that refuses the request', 403, '<html>Forbidden</html>'],
 ])('get() fails with connection_needed when the response is %s', async (_, status, text) => {
   const store = createMemoryFiles();
   const file = await putFile(new Blob(['x']), { store: createMemoryFiles(), sha256, nowMs });

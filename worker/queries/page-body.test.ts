@@ -45,13 +45,13 @@ test.each<[string, Query, string, string]>([
     'document is not unique. Index users_by_email has it already: data.email.',
   ],
   [
-    'the document that is not there',
+    'the missing document',
     { get: doc('users', 2) },
     'Document not found.',
     'Document not found. users/2',
   ],
   [
-    'the token that is not there',
+    'the missing token',
     { get: { ref: { tokens: null }, id: '7' } },
     'Token not found.',
     'Token not found. tokens/7',
@@ -63,19 +63,19 @@ test.each<[string, Query, string, string]>([
     'Set not found. Index users_by_email has none.',
   ],
   [
-    'what a page takes',
+    'the members that `paginate` takes',
     { paginate: { collections: null }, sizee: 5 },
     'No form/function found, or invalid argument keys: { paginate, sizee }.',
     'No form/function found, or invalid argument keys: { paginate, sizee }. paginate takes after, size, ts, events, sources, before, cursor.',
   ],
   [
-    'the members that are not valid',
+    'the invalid members',
     { create_collection: obj({ name: 'a b', ttl_days: 'x' }) },
     'document data is not valid.',
     "document data is not valid. name: Invalid character found in name 'a b'. ttl_days: Invalid type String, expected type Integer.",
   ],
   [
-    'the cause of what failed in a function',
+    'the cause of a failure in a function',
     { call: { function: 'sign_up' }, arguments: obj(double) },
     'Calling the function resulted in an error.',
     'Calling the function resulted in an error. document is not unique. Index users_by_email has it already: data.email.',

@@ -17,7 +17,7 @@ function browser(answered: readonly string[]): void {
 
 test.each([
   ['down', [], 'The hub is down.'],
-  ['back', ['cors', 'no-cors'], 'The hub is down.'],
+  ['up again', ['cors', 'no-cors'], 'The hub is down.'],
   [
     'closed to the origin',
     ['no-cors'],

@@ -117,10 +117,10 @@ test('HubSocket ends when a push has no response within the deadline', async () 
 type Made = ReturnType<typeof open>;
 
 test.each([
-  ['a network that is gone', ({ goOffline }: Made) => goOffline()],
-  ['words that are none', ({ socket }: Made) => socket.receives('<html>')],
+  ['the loss of the network', ({ goOffline }: Made) => goOffline()],
+  ['a message that is not JSON', ({ socket }: Made) => socket.receives('<html>')],
   [
-    'a refusal of all of it',
+    'the refusal of the session',
     ({ socket }: Made) => socket.receives({ refused: { code: 'locked' } }),
   ],
 ])('HubSocket closes and reports its end after %s', (_, happen) => {

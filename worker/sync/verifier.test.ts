@@ -96,8 +96,8 @@ test('OfflineLogin accepts a password in the Unicode forms NFC and NFD', async (
 });
 
 test.each([
-  ['is another', 2],
-  ['is gone', undefined],
+  ['has changed', 2],
+  ['was removed', undefined],
 ])('OfflineLogin ends when the password at the hub %s', async (_, setAt) => {
   const { login } = open();
   await login.remember(USER, 'right', 1);

@@ -380,15 +380,19 @@ test.each<[string, unknown, string]>([
   ['a bigint of more than 64 bits', 2n ** 63n, '9223372036854775808 at data.of.1: it does not fit'],
   ['a function', () => 1, 'a function at data.of.1: it must have parameters'],
   ['a listener', (_event: unknown) => undefined, 'a function at data.of.1: it must return'],
-  ['floats', new Float64Array(1), 'the Float64Array at data.of.1: use a plain object'],
-  ['a view', new DataView(new ArrayBuffer(1)), 'the DataView at data.of.1: use a plain object'],
-  ['a number in a box', Object(1), 'the Number at data.of.1: use a plain object'],
-  ['text in a box', Object('a'), 'the String at data.of.1: use a plain object'],
-  ['what has a toJSON()', new URL('https://a.example'), 'the URL at data.of.1: use a plain object'],
+  ['a typed array', new Float64Array(1), 'the Float64Array at data.of.1: use a plain object'],
+  ['a DataView', new DataView(new ArrayBuffer(1)), 'the DataView at data.of.1: use a plain object'],
+  ['a Number object', Object(1), 'the Number at data.of.1: use a plain object'],
+  ['a String object', Object('a'), 'the String at data.of.1: use a plain object'],
+  [
+    'an object with a toJSON()',
+    new URL('https://a.example'),
+    'the URL at data.of.1: use a plain object',
+  ],
   ['a promise', Promise.resolve(1), 'the Promise at data.of.1: use a plain object'],
   ['an error', new Error('x'), 'the Error at data.of.1: use a plain object'],
   ['a proxy of a Map', new Proxy(new Map(), {}), 'the Map at data.of.1: use a plain object'],
-  ['what has no class', nowhere, 'at data.of.1: use a plain object'],
+  ['an object without a constructor', nowhere, 'at data.of.1: use a plain object'],
 ])('%s is refused with its path', (_, value, message) => {
   const build = () => q.Create(q.Collection('notes'), { data: { of: [0, value] } });
   expect(build).toThrow(UsageError);
@@ -473,11 +477,11 @@ test.each([
   ['a Double of NaN', () => new values.Double(Number.NaN)],
   ['an infinite Double', () => new values.Double(Infinity)],
   ['a Double of text', () => new values.Double('1' as never)],
-  ['a FaunaTime of no Date', () => new values.FaunaTime(5 as never)],
-  ['a FaunaTime of nothing', () => new values.FaunaTime(null as never)],
-  ['a FaunaTime of a Date that is none', () => new values.FaunaTime(new Date('x'))],
-  ['a FaunaDate of nothing', () => new values.FaunaDate(undefined as never)],
-  ['a FaunaDate of a Date that is none', () => new values.FaunaDate(new Date('x'))],
+  ['a FaunaTime of a number', () => new values.FaunaTime(5 as never)],
+  ['a FaunaTime of null', () => new values.FaunaTime(null as never)],
+  ['a FaunaTime of an invalid Date', () => new values.FaunaTime(new Date('x'))],
+  ['a FaunaDate of undefined', () => new values.FaunaDate(undefined as never)],
+  ['a FaunaDate of an invalid Date', () => new values.FaunaDate(new Date('x'))],
 ])('%s is refused', (_, make) => {
   expect(make).toThrow(UsageError);
 });

@@ -373,7 +373,7 @@ test('sync() and submit() refuse an option that does not exist, and send nothing
 test.each([
   ['a bigint', 5n],
   [
-    'what contains itself',
+    'an object that contains itself',
     (() => {
       const self: { self?: unknown } = {};
       self.self = self;

@@ -87,7 +87,7 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
     /is missing the ended index entry/,
   ],
   [
-    'has an entry that nothing in it makes',
+    'has an entry that does not follow from its data',
     'history',
     1,
     (row) => ({
@@ -111,14 +111,14 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
     /is missing the ended index entry/,
   ],
   [
-    'has an entry that is no key',
+    'has an entry that is not a key',
     'history',
     1,
     (row) => ({ ...row, entries: ['x' as Key] }),
     /cannot be read/,
   ],
   [
-    'holds a lambda that is no query',
+    'has a lambda that is not a query',
     'documents',
     -1,
     (row) => {
@@ -128,9 +128,9 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
     },
     /cannot be read: Invalid set\.$/m,
   ],
-  ['is followed by nothing', 'documents', -1, () => undefined, /without a successor/],
+  ['has no successor', 'documents', -1, () => undefined, /without a successor/],
   [
-    'is present, and dates an entry wrongly',
+    'is current and has an entry with a wrong time',
     'documents',
     -1,
     (row) => {

@@ -49,9 +49,9 @@ test.each([
     '{"login":{"ref":{"collection":"users"},"id":"1"},"params":{"object":{"password":"hunter2"}}}',
   ],
   ['a password under an escaped name', '{"object":{"pass\\u0077ord":"hunter2"}}'],
-  ['what a call is given', '{"call":{"function":"sign_in"},"arguments":["ada","hunter2"]}'],
+  ['the arguments of a call', '{"call":{"function":"sign_in"},"arguments":["ada","hunter2"]}'],
   ['the secret of a key', '{"key_from_secret":"fnAD7S2jHAACAP__tVvaDfoQ5uK5O1rqDmqYg0Zw"}'],
-  ['a password and is long', `{"password":"hunter2","more":"${'x'.repeat(5000)}"}`],
+  ['a password and many characters', `{"password":"hunter2","more":"${'x'.repeat(5000)}"}`],
 ])('get() does not cache a text that has %s', (_, text) => {
   const cache = new TextCache<number>();
   expect(makings(cache, `4 ${text}`, 3)).toBe(3);

@@ -25,11 +25,15 @@ const isOpen = on('r', equal(at(['data', 'open'], { get: v('r') }), true));
 const wasOpen = { query: { lambda: ['old', 'new'], expr: at(['data', 'open'], v('old')) } };
 
 test.each([
-  ['no rights', {}, 404],
-  ['reading what is open', { read: isOpen }, 404],
-  ['reading and writing what is open', { read: isOpen, write: wasOpen, delete: isOpen }, 403],
-  ['writing what is open', { write: wasOpen, delete: isOpen }, 403],
-  ['only creating', { create: true, create_with_id: true }, 404],
+  ['no privileges', {}, 404],
+  ['the right to read open documents', { read: isOpen }, 404],
+  [
+    'the right to read and write open documents',
+    { read: isOpen, write: wasOpen, delete: isOpen },
+    403,
+  ],
+  ['the right to write open documents', { write: wasOpen, delete: isOpen }, 403],
+  ['the right to create only', { create: true, create_with_id: true }, 404],
 ])('with %s, a hidden document looks like a missing one', async (_, actions, expected) => {
   const { w, key } = await worldWith(actions);
   for (const write of Object.values(WRITES)) {

@@ -24,10 +24,10 @@ test.each([
   ['a function, by name', { create_function: obj({ name: 'f', body, role: 'reader' }) }],
   ['a key', { create_key: obj({ role }) }],
   ['a key, by name', { create_key: obj({ role: 'reader' }) }],
-  ['a key with several', { create_key: obj({ role: [role, role] }) }],
+  ['a key with several roles', { create_key: obj({ role: [role, role] }) }],
   ['an access provider', { create_access_provider: provider(role) }],
   [
-    'an access provider, on condition',
+    'an access provider, with a predicate',
     { create_access_provider: provider([obj({ role, predicate: body })]) },
   ],
 ])('a role that is used by %s can be deleted only after it', async (_, creation) => {

@@ -36,8 +36,8 @@ test('a stopped session leaves no listener on the database, and can be started a
 
 test.each([
   ['a database', (db: Database) => db],
-  ['a promise of one', (db: Database) => Promise.resolve(db)],
-  ['a function that gives the same again', (db: Database) => () => db],
+  ['a promise of the database', (db: Database) => Promise.resolve(db)],
+  ['a function that returns the same database again', (db: Database) => () => db],
 ])(
   'after logOut({ forget: true }) the session fails if it is given the deleted database: %s',
   async (_, given) => {

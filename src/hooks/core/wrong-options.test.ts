@@ -16,7 +16,7 @@ test.each<[string, () => unknown, string]>([
     () => queriesOf(client).find(q.Count(notes), { att: 'complete' } as object),
     '`att`. There are: at.',
   ],
-  ['pages', () => knownOptions({ sice: 20 } as object), '`sice`. There are: size, at.'],
+  ['a query of pages', () => knownOptions({ sice: 20 } as object), '`sice`. There are: size, at.'],
   [
     'a mutation',
     () => new Mutation(q.Now, { lable: 'Add' } as object),
@@ -47,7 +47,7 @@ const none = null as never;
 
 test.each<[string, () => unknown, string]>([
   ['a query', () => queriesOf(client).find(q.Count(notes), none), 'null'],
-  ['pages', () => knownOptions(20 as never), 'number'],
+  ['a query of pages', () => knownOptions(20 as never), 'number'],
   ['a mutation', () => new Mutation(q.Now, 'Add' as never), 'string'],
   ['a session', () => new Session(undefined as never), 'undefined'],
   ['a collection of TanStack DB', () => burrowCollectionOptions(none), 'null'],
