@@ -12,7 +12,11 @@ import {
 import { refusalError, UsageError, type QueryError } from './errors.ts';
 import { Files } from './files/files.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
-import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
+import {
+  lockedError,
+  type DatabaseWorker,
+  type StoredDatabase,
+} from './connection/database-worker.ts';
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
@@ -89,32 +93,35 @@ export class Database extends TypedEvents<DatabaseEvents> {
   readonly logs: Logs;
   /** Photos and other files that documents refer to. */
   readonly files: Files;
-  readonly #link: Link;
+  readonly #worker: DatabaseWorker;
   readonly #subscriptions: Subscriptions;
   #mayAskToPersist: boolean;
   readonly #stopOffers: () => void;
   #synced: Sync | undefined = undefined;
 
   /** @internal */
-  constructor(link: Link, options: { readonly name: string; readonly persist: boolean }) {
+  constructor(
+    worker: DatabaseWorker,
+    options: { readonly name: string; readonly persist: boolean },
+  ) {
     super();
     this.name = options.name;
-    this.#link = link;
+    this.#worker = worker;
     this.#mayAskToPersist = options.persist;
-    this.#subscriptions = new Subscriptions(link);
-    this.files = new Files(link);
-    const streams = new Streams(link);
-    const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
+    this.#subscriptions = new Subscriptions(worker);
+    this.files = new Files(worker);
+    const streams = new Streams(worker);
+    const http = (call: HttpCall): Promise<HttpReply> => worker.call((host) => host.http(call));
     const openStream = (stream: number, onEnd?: () => void) => streams.open(stream, onEnd);
     const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
     this.#stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({
       http,
-      logFile: (id, version) => link.ask((host) => host.logFile(id, version)),
-      rootSecret: () => link.rootSecret,
+      logFile: (id, version) => worker.ask((host) => host.logFile(id, version)),
+      rootSecret: () => worker.rootSecret,
     });
     this.fetch = fetchFrom({ http: (call) => this.logs.http(call), openStream, abortStream });
-    link.listen({
+    worker.listen({
       onMessage: (message) => this.#emit(message),
       onLock: () => this.#emitLock(),
       onRenewed: () => this.#emitLoss(),
@@ -122,25 +129,25 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   /** @internal Where the database is stored, and the settings it is opened with. */
-  get stored(): LinkTarget {
-    return this.#link.target;
+  get stored(): StoredDatabase {
+    return this.#worker.stored;
   }
 
   /** @internal The reason why the database can no longer be used; undefined while it can. */
   get closed(): Error | undefined {
-    return this.#link.closed;
+    return this.#worker.closed;
   }
 
   /** A secret with all rights in this database. Do not let it leave the page. @throws DatabaseClosed, DatabaseLocked */
   get rootSecret(): string {
     if (this.closed) throw this.closed;
     if (this.isLocked) throw lockedError();
-    return this.#link.rootSecret;
+    return this.#worker.rootSecret;
   }
 
   /** Whether the user has signed out. Nothing in a locked database can be read until it is unlocked. */
   get isLocked(): boolean {
-    return this.#link.isLocked;
+    return this.#worker.isLocked;
   }
 
   /**
@@ -152,8 +159,8 @@ export class Database extends TypedEvents<DatabaseEvents> {
    */
   async signOut(options: SignOutOptions = {}): Promise<void> {
     const { forget, discardUnsent } = readOptions(SIGN_OUT_OPTIONS, options);
-    if (!forget) return this.#link.lock();
-    const unsent = discardUnsent ? 0 : await this.#link.call((host) => host.unsent());
+    if (!forget) return this.#worker.lock();
+    const unsent = discardUnsent ? 0 : await this.#worker.call((host) => host.unsent());
     if (unsent > 0) throw unsentError(unsent);
     await this.destroy();
   }
@@ -165,24 +172,24 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws QueryError `unauthorized`, `authentication failed`
    */
   async unlock(login: Login): Promise<{ readonly secret?: string }> {
-    return (await valueOf(await this.#link.unlock(unlockCall(login)))) as {
+    return (await valueOf(await this.#worker.unlock(unlockCall(login)))) as {
       readonly secret?: string;
     };
   }
 
   /** Data that was found missing when the database was opened. It is reported at every open until `acknowledgeLoss()` is called. */
   get loss(): LossReport | undefined {
-    return this.#link.loss;
+    return this.#worker.loss;
   }
 
   /** Stops reporting a loss. Call it when the app has informed its user, or has restored the data. */
   async acknowledgeLoss(): Promise<void> {
-    await this.#link.acknowledgeLoss();
+    await this.#worker.acknowledgeLoss();
   }
 
   /** How long the browser will keep the data, as of the time when the database was opened. */
   get persistence(): Persistence {
-    return this.#link.persistence;
+    return this.#worker.persistence;
   }
 
   /**
@@ -196,7 +203,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
       throw new UsageError(
         `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
       );
-    return makeClient(this.#clientHost(), () => secret ?? this.#link.rootSecret);
+    return makeClient(this.#clientHost(), () => secret ?? this.#worker.rootSecret);
   }
 
   /**
@@ -209,18 +216,18 @@ export class Database extends TypedEvents<DatabaseEvents> {
   async sync(options: SyncOptions): Promise<Sync> {
     checkSyncOptions(options);
     requireSecure('Sync');
-    this.#synced ??= new Sync(this.#link, this.#clientHost(), this.files);
+    this.#synced ??= new Sync(this.#worker, this.#clientHost(), this.files);
     return this.#synced.start(options);
   }
 
   /** Checks all stored data for consistency. @returns a description of each problem; an empty list if there is none */
   async verify(): Promise<readonly string[]> {
-    return this.#link.ask((host) => host.verify());
+    return this.#worker.ask((host) => host.verify());
   }
 
   /** Lets running queries finish, then closes the database and ends its worker. */
   async close(): Promise<void> {
-    await this.#link.close('close');
+    await this.#worker.close('close');
   }
 
   /**
@@ -228,7 +235,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws DatabaseClosed when the database was closed before: then nothing is deleted; use `forgetDatabase()`
    */
   async destroy(): Promise<void> {
-    await this.#link.close('destroy');
+    await this.#worker.close('destroy');
   }
 
   #clientHost(): ClientHost {
@@ -241,7 +248,10 @@ export class Database extends TypedEvents<DatabaseEvents> {
   async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
     const { signal, tags, ...sent } = options;
     const call = { ...sent, secret, query, tags: tags ? tagsText(tags) : undefined };
-    const reply = await this.#link.call((host, number) => host.query({ ...call, number }), signal);
+    const reply = await this.#worker.call(
+      (host, number) => host.query({ ...call, number }),
+      signal,
+    );
     if (reply.metrics.writeOps > 0) this.#askToPersist();
     return reply;
   }

@@ -1,6 +1,6 @@
 import { flag, option, optional, text, type Option } from '../host/options.ts';
 import { SETTINGS } from '../host/settings.ts';
-import { Link, type LinkOptions } from './connection/link.ts';
+import { DatabaseWorker, type DatabaseWorkerOptions } from './connection/database-worker.ts';
 import { forgetStored } from './connection/stored-calls.ts';
 import { unsentError } from './database.ts';
 import { OPTIONS } from './options.ts';
@@ -41,13 +41,16 @@ export async function forgetDatabase(name: string, options: ForgetOptions = {}):
   await forgetStored(stored, worker);
 }
 
-async function requireNothingUnsent(name: string, start: LinkOptions['start']): Promise<void> {
-  const link = new Link({ name, start, settings: readOptions(SETTINGS, {}) });
-  await link.start();
+async function requireNothingUnsent(
+  name: string,
+  start: DatabaseWorkerOptions['start'],
+): Promise<void> {
+  const worker = new DatabaseWorker({ name, start, settings: readOptions(SETTINGS, {}) });
+  await worker.start();
   try {
-    const unsent = await link.call((host) => host.unsent());
+    const unsent = await worker.call((host) => host.unsent());
     if (unsent > 0) throw unsentError(unsent);
   } finally {
-    await link.close('close');
+    await worker.close('close');
   }
 }

@@ -1,4 +1,4 @@
-import { Link } from './connection/link.ts';
+import { DatabaseWorker } from './connection/database-worker.ts';
 import { Database, progressOf } from './database.ts';
 import { OPTIONS, type DatabaseOptions, type ForWorker } from './options.ts';
 import { readOptions } from './read-options.ts';
@@ -14,22 +14,26 @@ import { checkName, storedName } from './stored-names.ts';
  */
 export async function openDatabase(name: string, options: DatabaseOptions = {}): Promise<Database> {
   checkName(name);
-  const { worker, identity, unlock, persist, onProgress, ...settings } = readOptions(
-    OPTIONS,
-    options,
-  );
-  const link = new Link({
+  const {
+    worker: start,
+    identity,
+    unlock,
+    persist,
+    onProgress,
+    ...settings
+  } = readOptions(OPTIONS, options);
+  const worker = new DatabaseWorker({
     name: await storedName(name, identity),
-    start: worker,
+    start,
     settings: settings satisfies ForWorker,
   });
-  const stop = link.listen({
+  const stop = worker.listen({
     onMessage: (message) => {
       if (message.type === 'progress') onProgress?.(progressOf(message));
     },
   });
-  await link.start().finally(stop);
-  const database = new Database(link, { name, persist });
+  await worker.start().finally(stop);
+  const database = new Database(worker, { name, persist });
   if (unlock && database.isLocked) {
     await database.unlock(unlock).catch(async (reason: unknown) => {
       await database.close();

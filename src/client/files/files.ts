@@ -10,7 +10,7 @@ import {
   type OptionType,
 } from '../../host/options.ts';
 import { abortSignal, anyText, callable, readOptions } from '../read-options.ts';
-import type { HostCall, Link } from '../connection/link.ts';
+import type { HostCall, DatabaseWorker } from '../connection/database-worker.ts';
 import type { BlobLike } from '../../host/log.ts';
 import { q } from '../queries/builders.ts';
 import type { Client } from '../queries/client.ts';
@@ -67,13 +67,13 @@ export interface FileReadOptions extends FileOptions {
  * console.log(blob.type, blob.size); // image/jpeg 3
  */
 export class Files extends TypedEvents<FilesEvents> {
-  readonly #link: Link;
+  readonly #worker: DatabaseWorker;
 
   /** @internal */
-  constructor(link: Link) {
+  constructor(worker: DatabaseWorker) {
     super();
-    this.#link = link;
-    link.listen({
+    this.#worker = worker;
+    worker.listen({
       onMessage: (message) => {
         if (message.type === 'sync-file')
           this.dispatchEvent(new CustomEvent('progress', { detail: message.progress }));
@@ -90,7 +90,7 @@ export class Files extends TypedEvents<FilesEvents> {
   async put(blob: Blob, options: { readonly name?: string } = {}): Promise<FileRef> {
     if (!(blob instanceof Blob)) throw new UsageError('put() takes a Blob or a File.');
     const { name = (blob as Partial<File>).name } = readOptions({ name: anyText }, options);
-    const stored = await this.#link.call((host) => host.putFile(blob));
+    const stored = await this.#worker.call((host) => host.putFile(blob));
     return { ...stored, type: blob.type, ...(name !== undefined && { name }) };
   }
 
@@ -105,7 +105,7 @@ export class Files extends TypedEvents<FilesEvents> {
   async get(file: FileRef | string, options: FileReadOptions = {}): Promise<Blob> {
     const call = callOf(file, options);
     const get: HostCall<BlobLike> = (host, number) => host.getFile({ ...call, number });
-    const blob = (await this.#link.call(get, options.signal)) as Blob;
+    const blob = (await this.#worker.call(get, options.signal)) as Blob;
     const type = typeof file === 'string' ? '' : file.type;
     return blob.slice(0, blob.size, type);
   }
@@ -113,7 +113,7 @@ export class Files extends TypedEvents<FilesEvents> {
   /** Stores the file on this device, so that it can be read without a network. @throws as `get` */
   async fetch(file: FileRef | string, options: FileReadOptions = {}): Promise<void> {
     const call = callOf(file, options);
-    await this.#link.call((host, number) => host.fetchFile({ ...call, number }), options.signal);
+    await this.#worker.call((host, number) => host.fetchFile({ ...call, number }), options.signal);
   }
 
   /**
@@ -162,12 +162,12 @@ export class Files extends TypedEvents<FilesEvents> {
    */
   async send(file: FileRef | string, options: Required<FileOptions>): Promise<void> {
     const call = callOf(file, options, SEND_OPTIONS);
-    await this.#link.call((host) => host.sendFile(call));
+    await this.#worker.call((host) => host.sendFile(call));
   }
 
   /** Lists the files on this device with their states. */
   async list(): Promise<readonly StoredFile[]> {
-    return this.#link.ask((host) => host.files());
+    return this.#worker.ask((host) => host.files());
   }
 
   /**
@@ -178,7 +178,7 @@ export class Files extends TypedEvents<FilesEvents> {
     for (;;) {
       let stop = (): void => undefined;
       const told = new Promise<void>((resolve) => {
-        stop = this.#link.listen({
+        stop = this.#worker.listen({
           onMessage: (message) => {
             if (message.type !== 'sync-file') return;
             const { way, done, size } = message.progress;
@@ -200,7 +200,7 @@ export class Files extends TypedEvents<FilesEvents> {
   /** Deletes a file from this device. @throws QueryError `unsent_writes` while the file is waiting to be sent to the hub */
   async remove(file: FileRef | string): Promise<void> {
     const { file: name } = callOf(file);
-    await this.#link.call((host) => host.removeFile(name));
+    await this.#worker.call((host) => host.removeFile(name));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Link } from '../connection/link.ts';
+import type { DatabaseWorker } from '../connection/database-worker.ts';
 import { refusalOf } from '../connection/connection.ts';
 
 interface Reader {
@@ -10,13 +10,13 @@ interface Reader {
 
 /** Response bodies that the worker sends part by part, each when the reader asks for it. */
 export class Streams {
-  readonly #link: Link;
+  readonly #worker: DatabaseWorker;
   readonly #readers = new Map<number, Reader>();
   readonly #encoder = new TextEncoder();
 
-  constructor(link: Link) {
-    this.#link = link;
-    link.listen({
+  constructor(worker: DatabaseWorker) {
+    this.#worker = worker;
+    worker.listen({
       onMessage: (message) => {
         if (message.type === 'part') this.#receive(message.stream, message.part);
         else if (message.type === 'broken') this.#break(message.stream, refusalOf(message.refusal));
@@ -37,7 +37,7 @@ export class Streams {
         pull: (controller) =>
           new Promise((settle) => {
             this.#readers.set(stream, { controller, settle, onEnd });
-            this.#link.postIfConnected({ type: 'pull', stream }).catch((error: unknown) => {
+            this.#worker.postIfConnected({ type: 'pull', stream }).catch((error: unknown) => {
               this.#break(stream, error);
             });
           }),
@@ -56,7 +56,7 @@ export class Streams {
   async cancel(stream: number): Promise<void> {
     this.#drop(stream);
     // If the worker has ended, it has stopped sending already.
-    await this.#link.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
+    await this.#worker.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
   }
 
   #receive(stream: number, part: string | Uint8Array | undefined): void {

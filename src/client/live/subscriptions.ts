@@ -2,7 +2,7 @@ import { valueOf, type Observer } from '../queries/client.ts';
 import type { WorkerMessage } from '../../host/api.ts';
 import type { LivePlace } from '../../host/query.ts';
 import { BurrowError, QueryError, refusalError } from '../errors.ts';
-import type { Link } from '../connection/link.ts';
+import type { DatabaseWorker } from '../connection/database-worker.ts';
 
 interface Subscription {
   readonly secret: string;
@@ -18,15 +18,15 @@ interface Subscription {
 
 /** The live queries of one database. They survive the loss of a worker. */
 export class Subscriptions {
-  readonly #link: Link;
+  readonly #worker: DatabaseWorker;
   readonly #byId = new Map<number, Subscription>();
   #lastId = 0;
   /** Number of answers received so far. */
   #received = 0;
 
-  constructor(link: Link) {
-    this.#link = link;
-    link.listen({
+  constructor(worker: DatabaseWorker) {
+    this.#worker = worker;
+    worker.listen({
       onMessage: (message) => {
         if (message.type === 'answer') void this.#receive(message);
       },
@@ -53,12 +53,12 @@ export class Subscriptions {
       if (!this.#byId.delete(id)) return;
       onEnd();
       // Without a worker there is nothing to end.
-      this.#link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
+      this.#worker.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
     };
   }
 
   #send(id: number, { secret, query, at }: Pick<Subscription, 'secret' | 'query' | 'at'>): void {
-    this.#link.post({ type: 'subscribe', id, secret, query, at }).catch((error: unknown) => {
+    this.#worker.post({ type: 'subscribe', id, secret, query, at }).catch((error: unknown) => {
       this.#fail(id, error);
     });
   }
@@ -90,14 +90,14 @@ export class Subscriptions {
     };
     // The database was closed or locked, which ends its live queries.
     if (!(reason instanceof QueryError) || reason.code === 'locked') fail(reason);
-    else this.#link.replace(reason).catch(fail);
+    else this.#worker.replace(reason).catch(fail);
   }
 
   /** @param isOver whether the subscription ends; otherwise it is sent again as soon as a worker can be started */
   #fail(
     id: number,
     error: unknown,
-    isOver = this.#link.closed !== undefined || (error as Partial<QueryError>).code === 'locked',
+    isOver = this.#worker.closed !== undefined || (error as Partial<QueryError>).code === 'locked',
   ): void {
     const subscription = this.#byId.get(id);
     if (!subscription) return;

@@ -5,7 +5,8 @@ import type { JudgedData } from '../../host/sync.ts';
 import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Files } from '../files/files.ts';
-import { lockedError, type Link, type LinkListener } from '../connection/link.ts';
+import { lockedError, type DatabaseWorker } from '../connection/database-worker.ts';
+import type { WorkerListener } from '../connection/worker-events.ts';
 import { copyAnswers, openFake, syncOptions } from '../testing/fake-worker.ts';
 import { DatabaseClosed, refusalError, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
@@ -41,7 +42,7 @@ const judged = (id: string): JudgedData => ({
 
 /** A worker that answers when the test tells it to. */
 function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = {}) {
-  let listeners: readonly LinkListener[] = [];
+  let listeners: readonly WorkerListener[] = [];
   const hear = (message: WorkerMessage): void => {
     for (const listener of listeners) listener.onMessage?.(message);
   };
@@ -62,11 +63,11 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
       },
     ]),
   );
-  const link = {
+  const worker = {
     syncSecret: '',
-    replace: vi.fn<Link['replace']>(() => Promise.resolve()),
+    replace: vi.fn<DatabaseWorker['replace']>(() => Promise.resolve()),
     closed: undefined as Error | undefined,
-    listen: (listener: LinkListener) => {
+    listen: (listener: WorkerListener) => {
       listeners = [...listeners, listener];
       return () => {
         listeners = listeners.filter((each) => each !== listener);
@@ -80,11 +81,11 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
   };
   return {
     calls,
-    replace: link.replace,
-    sync: new Sync(link as unknown as Link, {} as ClientHost, {} as Files),
+    replace: worker.replace,
+    sync: new Sync(worker as unknown as DatabaseWorker, {} as ClientHost, {} as Files),
     end,
     close: (reason: Error) => {
-      link.closed = reason;
+      worker.closed = reason;
       end(reason);
     },
     /** Sends a message before the next reply. */

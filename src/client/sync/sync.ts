@@ -16,7 +16,7 @@ import {
   readOptions,
   shown,
 } from '../read-options.ts';
-import type { Link } from '../connection/link.ts';
+import type { DatabaseWorker } from '../connection/database-worker.ts';
 import { TypedEvents } from '../typed-events.ts';
 import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
 import { Verdicts } from './verdicts.ts';
@@ -200,7 +200,7 @@ export class Sync extends TypedEvents<SyncEvents> {
       acceptedValue(text, id, 'id');
       // Registers for the verdict before asking for it, because the verdict may arrive during the call.
       const settled = this.#verdicts.on(id);
-      const judged = await this.#link
+      const judged = await this.#worker
         .ask((host) => host.verdict(id))
         .catch((error: unknown) => {
           if (error instanceof NotFound) this.#verdicts.forget(id, error);
@@ -213,7 +213,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     },
     resolve: (id, resolution) => this.#resolveWrite(id, resolution),
   };
-  readonly #link: Link;
+  readonly #worker: DatabaseWorker;
   /** Without the login, so that scripts of the page cannot find a password here. */
   #options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
   readonly #verdicts = new Verdicts();
@@ -225,17 +225,17 @@ export class Sync extends TypedEvents<SyncEvents> {
   #stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
-  constructor(link: Link, host: ClientHost, files: Files) {
+  constructor(worker: DatabaseWorker, host: ClientHost, files: Files) {
     super();
     this.files = files;
-    this.#link = link;
+    this.#worker = worker;
     const client = makeClient(host, () => this.#secret);
     this.client = Object.assign(client, {
       submit: (expression: Arg, options?: SubmitOptions) => this.#submit(expression, options),
     }) as SyncClient;
-    link.listen({
+    worker.listen({
       onEnded: (reason) => {
-        if (!link.closed) return;
+        if (!worker.closed) return;
         this.#stopListening?.();
         this.#verdicts.end(reason);
         this.#enter('offline', reason);
@@ -272,12 +272,12 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** Resolves when this device has, and shows, all that the hub has at the time of the call, in the given set or in all sets. */
   async whenSynced(set?: Arg): Promise<void> {
     const text = set === undefined ? undefined : queryText(set);
-    await this.#link.ask((host) => host.syncWait({ for: 'synced', set: text }));
+    await this.#worker.ask((host) => host.syncWait({ for: 'synced', set: text }));
   }
 
   /** Resolves when every write has its verdict. */
   async whenSettled(): Promise<void> {
-    await this.#link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
+    await this.#worker.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
   }
 
   /** Ends the exchange with the hub. The copy stays, and keeps writes in its outbox. */
@@ -285,26 +285,26 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#stopListening?.();
     this.#stopListening = undefined;
     this.#mayHaveMissed = true;
-    await this.#link.call((host) => host.stopSync());
+    await this.#worker.call((host) => host.stopSync());
     this.#enter('offline', 'Sync was stopped.');
   }
 
   #listen(): () => void {
-    const stopHearing = this.#link.listen({
+    const stopHearing = this.#worker.listen({
       onMessage: (message) => this.#onMessage(message),
       onLock: () => {
-        if (this.#link.isLocked) this.#enter('locked', 'The user of this copy has signed out.');
+        if (this.#worker.isLocked) this.#enter('locked', 'The user of this copy has signed out.');
       },
       // The worker that had the token in memory is gone, but the token is stored on the device.
       onRenewed: () => {
-        if (this.#link.isLocked) return;
+        if (this.#worker.isLocked) return;
         this.#goOn().catch((error: unknown) => this.#enter('offline', error));
       },
       // Sync asks for a new worker itself, because there may be no other call that would start one.
       onEnded: (reason) => {
-        if (this.#link.isLocked || (reason as Partial<QueryError>).code !== 'worker_lost') return;
+        if (this.#worker.isLocked || (reason as Partial<QueryError>).code !== 'worker_lost') return;
         this.#enter('connecting', undefined);
-        this.#link.replace(reason).catch((error: unknown) => this.#enter('offline', error));
+        this.#worker.replace(reason).catch((error: unknown) => this.#enter('offline', error));
       },
     });
     const network = new AbortController();
@@ -322,13 +322,13 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   #tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
     // Without a worker there is no recipient.
-    this.#link.postIfConnected({ type: 'network', change }).catch(() => undefined);
+    this.#worker.postIfConnected({ type: 'network', change }).catch(() => undefined);
   }
 
   async #connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
     const texts = sets.map(setText);
     this.#hasHeard = false;
-    const { failed, missing, ...reply } = await this.#link.call((host) =>
+    const { failed, missing, ...reply } = await this.#worker.call((host) =>
       host.sync({
         url: String(url),
         secret,
@@ -342,7 +342,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     );
     if (failed) await valueOf(failed);
     this.#options = { url, sets };
-    this.#secret = this.#link.syncSecret = reply.secret;
+    this.#secret = this.#worker.syncSecret = reply.secret;
     this.#lost += missing;
     // A state that was reported during the call is newer than the one in the reply.
     if (!this.#hasHeard) this.#enter(reply.state, undefined);
@@ -361,7 +361,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     const { awaited } = this.#verdicts;
     if (awaited.size === 0) return;
     const gone = new Set(awaited.keys());
-    for (const write of await this.#link.ask((host) => host.writes(undefined))) {
+    for (const write of await this.#worker.ask((host) => host.writes(undefined))) {
       gone.delete(write.id);
       if ('tsMicros' in write && awaited.has(write.id)) await this.#onVerdict(write);
     }
@@ -374,7 +374,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     const { signal, label, data } = options;
     const query = queryText(expression);
     const note = { label, data: JSON.stringify(data) };
-    const reply = await this.#link.call(
+    const reply = await this.#worker.call(
       (host, number) => host.submit({ query, number, note }),
       signal,
     );
@@ -395,7 +395,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     readOptions({ states: optional(list) }, filter);
     const { states } = filter;
     for (const state of states ?? []) acceptedValue(writeState, state, 'states');
-    const found = await this.#link.ask((host) => host.writes(states));
+    const found = await this.#worker.ask((host) => host.writes(states));
     // The only cast: the worker returns only writes in these states.
     return Promise.all(found.map(writeOf)) as Promise<never>;
   }
@@ -406,7 +406,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   ): Promise<Submitted<unknown> | undefined> {
     acceptedValue(text, id, 'id');
     const choice = choiceOf(resolution);
-    const reply = await this.#link.call((host) => host.resolveWrite(id, choice));
+    const reply = await this.#worker.call((host) => host.resolveWrite(id, choice));
     return reply && this.#submitted(reply);
   }
 

@@ -1,5 +1,5 @@
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
-import type { UnlockCall, UnlockReply } from '../../host/open.ts';
+import type { OpenedDatabase, UnlockCall, UnlockReply } from '../../host/open.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
 import { Connection, type Ending } from './connection.ts';
@@ -7,49 +7,39 @@ import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
 import { lossReport, type LossReport } from './loss-report.ts';
 import { ALIVE } from './clean-shutdown.ts';
 import { isLeft, PageCache } from './page-cache.ts';
+import { Restarts } from './restarts.ts';
 import { startWorker } from './start-worker.ts';
 import { forgetStored } from './stored-calls.ts';
+import { WorkerEvents } from './worker-events.ts';
 import type { Remote } from 'comlink';
-
-/** A worker that is lost so soon after the one before it is not replaced until somebody calls it. */
-const CRASH_LOOP_MS = 10_000;
-
-/** How long to wait before a worker that could not be started is tried again, the first time; twice as long each time after. */
-const RETRY_MS = 1000;
-const RETRY_MS_MAX = 32_000;
 
 /** How often the database may be locked or unlocked during one call before the call fails. */
 const LOCK_CHANGES_MAX = 3;
 
-export interface LinkTarget {
-  /** Name of the stored database. */
+/** A stored database, and the settings with which it is opened. */
+export interface StoredDatabase {
+  /** Its name in the browser's storage. */
   readonly name: string;
   readonly settings: Settings;
 }
 
-export interface LinkOptions extends LinkTarget {
+export interface DatabaseWorkerOptions extends StoredDatabase {
+  /** Starts a worker in place of the default one. */
   readonly start: (() => Worker) | undefined;
-}
-
-/** Receivers of events. */
-export interface LinkListener {
-  onMessage?(message: WorkerMessage): void;
-  /** The database was locked or unlocked, as `isLocked` says. */
-  onLock?(): void;
-  /** A new worker serves the database: subscriptions must be sent again. */
-  onRenewed?(): void;
-  /** The worker has ended, or the database was closed: no more events. `isPageKept`: a new worker starts when the page is shown again. */
-  onEnded?(reason: Error): void;
 }
 
 type Host = Remote<HostApi<MessagePort>>;
 export type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
 
-/** Calls to the worker of one open database. A lost worker is replaced at the next call. */
-export class Link {
-  readonly name: string;
-  readonly #options: LinkOptions;
-  readonly #listeners = new Set<LinkListener>();
+/**
+ * The worker of one open database, for the page. A worker that is lost is replaced at the next call, so this object stays valid until
+ * the database is closed or deleted.
+ */
+export class DatabaseWorker extends WorkerEvents {
+  /** Secret of the clients of the synced identity. It stays valid when the worker is replaced. */
+  syncSecret: string | undefined = undefined;
+  readonly #options: DatabaseWorkerOptions;
+  readonly #restarts = new Restarts();
   #current: Promise<Connection> | undefined = undefined;
   /** Whether a worker is loading. It has not opened anything yet. */
   #isStarting = false;
@@ -60,26 +50,17 @@ export class Link {
   #closed: Error | undefined = undefined;
   /** Of the first `close()`. */
   #ending: { readonly how: Ending; readonly done: Promise<void> } | undefined = undefined;
-  /** Private, so that no console and no error reporter shows it. */
-  #secret = '';
-  #birth: string | undefined = undefined;
-  #syncSecret: string | undefined = undefined;
-  #lastLoss: LossReport | undefined = undefined;
-  #lastPersistence: Persistence = 'none';
-  #opened = 0;
-  #retryMs = RETRY_MS;
-  #retry: ReturnType<typeof setTimeout> | undefined = undefined;
-  #replacedAt = -Infinity;
-  #locked = false;
+  /** The last worker's description of the database; empty until one has opened it. Private, because error reporters must not show its secret. */
+  #opened: Partial<OpenedDatabase> = {};
   /** Counts locking and unlocking: calls begun before are not answered after. */
   #lockChanges = 0;
   readonly #page: PageCache;
-  #calls = 0;
-  /** The last worker that had to let go, until it has. */
+  #lastCall = 0;
+  /** Resolves when the last worker that was retired has ended. */
   #retiring: Promise<void> | undefined = undefined;
 
-  constructor(options: LinkOptions) {
-    this.name = options.name;
+  constructor(options: DatabaseWorkerOptions) {
+    super();
     this.#options = options;
     this.#page = new PageCache({
       onKept: () => this.#onLeft(),
@@ -87,59 +68,41 @@ export class Link {
     });
   }
 
-  /** What it leads to. */
-  get target(): LinkTarget {
+  get stored(): StoredDatabase {
     return this.#options;
   }
 
-  /** Why nothing can be asked any more. */
+  /** The reason why the database can no longer be used; undefined while it can. */
   get closed(): Error | undefined {
     return this.#closed;
   }
 
-  /** The page is in the browser's back/forward cache: calls wait until it is shown again. */
-  get isPageKept(): boolean {
-    return this.#page.isKept;
-  }
-
-  /** Secret of clients of the synced identity: stays valid when a worker is replaced. */
-  get syncSecret(): string | undefined {
-    return this.#syncSecret;
-  }
-
-  set syncSecret(secret: string | undefined) {
-    this.#syncSecret = secret;
-  }
-
+  /** Empty while the database is locked. */
   get rootSecret(): string {
-    return this.#secret;
+    return this.#opened.rootSecret ?? '';
   }
 
-  /** Whether its user has signed out. */
+  /** Whether its user has signed out: the worker then gives no secret. */
   get isLocked(): boolean {
-    return this.#locked;
+    const { birth, rootSecret } = this.#opened;
+    return birth !== undefined && rootSecret === undefined;
   }
 
   /** Loss of data that was found when the database was last opened. */
   get loss(): LossReport | undefined {
-    return this.#lastLoss;
+    return this.#opened.loss && lossReport(this.#opened.loss);
   }
 
   get persistence(): Persistence {
-    return this.#lastPersistence;
+    return this.#opened.persistence ?? 'none';
   }
 
   async acknowledgeLoss(): Promise<void> {
     await this.call((host) => host.acknowledgeLoss());
-    this.#lastLoss = undefined;
+    this.#opened = { ...this.#opened, loss: undefined };
   }
 
-  listen(listener: LinkListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** Opens the database; again when its worker was lost. */
+  /** Starts a worker that opens the database, unless one is connected or connecting. */
   connect(): Promise<Connection> {
     if (this.#closed) return Promise.reject(this.#closed);
     if (this.#current) return this.#current;
@@ -152,27 +115,21 @@ export class Link {
     return opening;
   }
 
-  /** Whoever waits for a worker, such as a live query or sync, need not ask again: the network may have been away. */
+  /** Tries again without being asked, for live queries and sync: the worker's script may only have failed to load without a network. */
   #retryLater(): void {
-    // Not opened yet, `openDatabase()` rejects.
-    if (this.#opened === 0 || this.#closed) return;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.connect().catch(() => undefined), this.#retryMs);
-    this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS_MAX);
+    // A database that was never opened is not retried, because `openDatabase()` rejects.
+    if (this.#opened.birth === undefined || this.#closed) return;
+    this.#restarts.retryLater(() => void this.connect().catch(() => undefined));
   }
 
-  /** Has another worker take over from one that is lost. @throws the reason of its loss, when workers die one after the other */
+  /** Replaces a lost worker. @throws `reason`, the error of the loss, if workers are lost in quick succession */
   async replace(reason: Error): Promise<void> {
-    // Of a page that was left: no fault of the worker. Another one comes when the page is shown.
-    if (!this.#current && !this.isPageKept) {
-      const now = performance.now();
-      if (now - this.#replacedAt < CRASH_LOOP_MS) throw reason;
-      this.#replacedAt = now;
-    }
+    // When the page was left, its worker was ended on purpose, and another one is started when the page is shown again.
+    if (!this.#current && !this.#page.isKept && !this.#restarts.mayReplace()) throw reason;
     await this.connect();
   }
 
-  /** Opens it for the first time. */
+  /** Opens the database for the first time. */
   async start(): Promise<void> {
     try {
       await this.#throughLockChanges(() => Promise.resolve());
@@ -183,8 +140,8 @@ export class Link {
   }
 
   /**
-   * @param run is given the number by which the worker knows a call with a signal
-   * @param signal ends the call with its reason if it has had no effect: once the worker has the call, that is its decision
+   * @param run makes the call; its `number` identifies a call with a signal at the worker
+   * @param signal ends the call with the signal's reason, unless the worker has already carried it out
    */
   call<T>(run: HostCall<T>, signal?: AbortSignal): Promise<T> {
     return signal ? this.#callUntil(signal, run) : this.#send(run);
@@ -193,13 +150,13 @@ export class Link {
   async #send<T>(run: HostCall<T>): Promise<T> {
     const connection = await this.connect();
     return connection.call(run).catch((error: QueryError) => {
-      // The worker knows less: closed by this page, the remedy is to open it again.
+      // If this page has closed the database, its own error says what to do; the worker's does not.
       throw (error.code === 'storage_unavailable' && this.#closed) || error;
     });
   }
 
   #callUntil<T>(signal: AbortSignal, run: HostCall<T>): Promise<T> {
-    const number = ++this.#calls;
+    const number = ++this.#lastCall;
     return new Promise((resolve, reject) => {
       let asked: Host | undefined;
       const abort = (): void => (asked ? void asked.abort(number) : reject(signal.reason));
@@ -216,7 +173,7 @@ export class Link {
     });
   }
 
-  /** A call that changes nothing: repeated when the page was left during it. */
+  /** Makes a call that changes nothing. It is repeated if the page was left during the call. */
   async ask<T>(run: HostCall<T>): Promise<T> {
     for (;;) {
       const { signal } = this.#page.inView;
@@ -228,34 +185,34 @@ export class Link {
     }
   }
 
-  /** Sent when connected. */
+  /** Sends a message as soon as a worker is connected. */
   async post(message: PageMessage): Promise<void> {
     const connection = await this.connect();
-    if (this.#locked) throw lockedError();
+    if (this.isLocked) throw lockedError();
     connection.post(message);
   }
 
-  /** Ends the session in all tabs. Pending calls are rejected with `lockedError()`. */
+  /** Locks the database in all tabs. Pending calls are rejected with `lockedError()`. */
   async lock(): Promise<void> {
     await this.#throughLockChanges(async (connection) => {
-      if (!this.#locked) await connection.call((host) => host.lock());
+      if (!this.isLocked) await connection.call((host) => host.lock());
     });
-    if (!this.#locked) this.#changeLock(true);
+    if (!this.isLocked) this.#changeLock();
   }
 
-  /** Resolves with the answer to the login; when it was accepted, the database is open. */
+  /** Resolves with the answer to the login. If the login was accepted, the database is open by then. */
   async unlock(call: UnlockCall): Promise<UnlockReply> {
     const reply = await this.#throughLockChanges((connection) =>
       connection.call((host) => host.unlock(call)),
     );
-    if (reply.status >= 300 || !this.#locked) return reply;
-    this.#changeLock(false);
+    if (reply.status >= 300 || !this.isLocked) return reply;
+    this.#changeLock();
     await this.connect();
-    if (this.#locked) throw lockedError();
+    if (this.isLocked) throw lockedError();
     return reply;
   }
 
-  /** Another tab may lock or unlock meanwhile, which ends the worker: then the lock is read again. */
+  /** Repeats `run` if another tab has locked or unlocked the database meanwhile, because that ends the worker. */
   async #throughLockChanges<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const before = this.#lockChanges;
@@ -267,9 +224,9 @@ export class Link {
     }
   }
 
-  /** Sent only if a worker is connected: it concerns the state of that worker. */
+  /** Sends a message that concerns only the state of the present worker, and so is dropped if there is none. */
   async postIfConnected(message: PageMessage): Promise<void> {
-    if (this.#current && !this.#closed) (await this.#current).post(message);
+    if (this.#current) (await this.#current).post(message);
   }
 
   /** Refuses calls from now on, lets the worker finish, and terminates it. */
@@ -281,15 +238,14 @@ export class Link {
 
   async #end(how: Ending): Promise<void> {
     const connecting = (
-      this.#current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined)
+      this.#current ?? (how === 'destroy' && !this.#page.isKept ? this.connect() : undefined)
     )?.catch(() => undefined);
-    const reason = new DatabaseClosed(
-      `The database ${JSON.stringify(this.name)} was closed. Open it again.`,
-    );
+    const name = JSON.stringify(this.#options.name);
+    const reason = new DatabaseClosed(`The database ${name} was closed. Open it again.`);
     this.#closed = reason;
     const { signal } = this.#page.inView;
     try {
-      // A worker that signOut() has retired is waited for first: the abort below would cut it off too.
+      // First wait for a worker that `lock()` has retired, because the abort below would also end it.
       await this.#retiring;
       if (how === 'close' && this.#isStarting) this.#page.inView.abort(reason);
       const connection = await connecting;
@@ -306,40 +262,41 @@ export class Link {
   }
 
   async #forget(): Promise<void> {
-    if (this.#page.shown) await this.#page.shown;
-    await forgetStored(this.name, this.#options.start);
+    await this.#page.shown;
+    await forgetStored(this.#options.name, this.#options.start);
   }
 
-  /** Ends the worker: kept with the page, its locks and transactions would block other tabs. */
+  /** Ends the worker, because its locks and transactions would block other tabs while the browser caches the page. */
   #onLeft(): void {
     const reason = leftError();
     this.#page.inView.abort(reason);
-    // An opening under way is repeated when the page is shown.
+    // If a worker is still opening the database, that is repeated when the page is shown.
     if (!this.#isServing || this.#closed) return;
     this.#mustResume = true;
     this.#letGo();
-    this.#tellEnded(reason);
+    this.tell('onEnded', reason);
   }
 
   /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
   #resume(): void {
     if (!this.#mustResume || this.#closed) return;
     this.#mustResume = false;
-    // The next call reports a failure.
+    // A failure is reported by the next call.
     this.connect().catch(() => undefined);
   }
 
-  /** Ends the worker with all it has in memory. A new one opens the database, locked or not. */
-  #changeLock(isLocked: boolean): void {
+  /** Ends the worker, so that nothing it has in memory outlives the session. A new one opens the database. */
+  #changeLock(): void {
     if (this.#closed) return;
     const reason = lockedError();
+    const wasLocked = this.isLocked;
     this.#lockChanges++;
-    this.#secret = '';
+    this.#opened = { ...this.#opened, rootSecret: undefined };
     this.#retire(reason);
     this.#letGo();
-    this.#tellEnded(reason);
-    if (isLocked) this.#setLocked(true);
-    // Only who is connected hears of the next change. The call that needs it reports a failure.
+    this.tell('onEnded', reason);
+    if (!wasLocked) this.tell('onLock');
+    // Connects at once, because only a worker reports the next change. A failure is reported by the next call.
     this.connect().catch(() => undefined);
   }
 
@@ -350,23 +307,13 @@ export class Link {
     );
   }
 
-  /** The next call connects anew. */
+  /** Forgets the worker: the next call starts another one. */
   #letGo(): void {
     this.#current = undefined;
     this.#isServing = false;
   }
 
-  #tellEnded(reason: Error): void {
-    for (const listener of this.#listeners) listener.onEnded?.(reason);
-  }
-
-  #setLocked(isLocked: boolean): void {
-    if (this.#locked === isLocked) return;
-    this.#locked = isLocked;
-    for (const listener of this.#listeners) listener.onLock?.();
-  }
-
-  /** Repeated when the page is shown again, if the page was left during it. */
+  /** Opens the database while the page is shown; again if the page was left meanwhile. */
   async #openInView(): Promise<Connection> {
     for (;;) {
       if (this.#page.shown) await this.#page.shown;
@@ -390,8 +337,8 @@ export class Link {
       {
         name,
         settings,
-        rootSecret: this.#secret || undefined,
-        birth: this.#birth,
+        rootSecret: this.#opened.rootSecret,
+        birth: this.#opened.birth,
         syncSecret: this.syncSecret,
         aliveLock: `${ALIVE}${Math.random()}:${performance.now()}`,
       },
@@ -399,7 +346,7 @@ export class Link {
         onMessage: (message) => this.#receive(message),
         onLost: (error) => {
           this.#letGo();
-          this.#tellEnded(error);
+          this.tell('onEnded', error);
         },
       },
       signal,
@@ -413,27 +360,25 @@ export class Link {
       connection.end(reason);
       throw reason;
     }
+    const wasLocked = this.isLocked;
+    const isRenewed = this.#opened.birth !== undefined;
     this.#isServing = true;
-    this.#retryMs = RETRY_MS;
-    this.#birth = reply.birth;
-    this.#secret = reply.rootSecret ?? '';
-    this.#lastLoss = reply.loss && lossReport(reply.loss);
-    this.#lastPersistence = reply.persistence;
-    this.#setLocked(reply.rootSecret === undefined);
-    if (this.#opened++ > 0) for (const listener of this.#listeners) listener.onRenewed?.();
+    this.#restarts.succeeded();
+    this.#opened = reply;
+    if (this.isLocked !== wasLocked) this.tell('onLock');
+    if (isRenewed) this.tell('onRenewed');
     return connection;
   }
 
   #receive(message: WorkerMessage): void {
-    if (message.type === 'locked') this.#changeLock(true);
-    else if (message.type === 'unlocked') this.#changeLock(false);
+    if (message.type === 'locked' || message.type === 'unlocked') this.#changeLock();
     if (message.type === 'closed') this.#onClosed(message.description);
-    else for (const listener of this.#listeners) listener.onMessage?.(message);
+    else this.tell('onMessage', message);
   }
 
-  /** The worker has closed the database: it was deleted, or a newer build upgraded it. Returns the error of all calls from now on. */
+  /** Called when the worker has closed the database, which was deleted or upgraded by a newer build. Returns the error of all further calls. */
   #onClosed(description: string): Error {
-    // Closed by this page already: that goes on.
+    // This page is closing the database already.
     if (this.#closed) return this.#closed;
     const reason = (this.#closed = refusalError('storage_unavailable', description));
     this.#retire(reason);
@@ -441,12 +386,12 @@ export class Link {
     return reason;
   }
 
-  /** Once: the last that listeners hear. */
+  /** Sends listeners their last events. Called once. */
   #tellClosed(reason: DatabaseClosed | QueryError): void {
     this.#page.stop();
-    this.#tellEnded(reason);
+    this.tell('onEnded', reason);
     const { description } = reason;
-    for (const listener of this.#listeners) listener.onMessage?.({ type: 'closed', description });
+    this.tell('onMessage', { type: 'closed', description });
   }
 }
 
