@@ -15,7 +15,6 @@ import { parseDate, parseTime } from '../values/time.ts';
 import {
   Bytes,
   isArray,
-  isKinded,
   isObject,
   Ref,
   UnresolvedRef,
@@ -29,7 +28,7 @@ import {
   type Value,
 } from '../values/value.ts';
 import { decodeBase64 } from './base64.ts';
-import { flat, PIECE_CHARS } from './flat.ts';
+import { TextBuilder, type TextLimit } from './text-builder.ts';
 import { parseJson, quote } from './json.ts';
 import { doubleText } from './number-text.ts';
 import { isEscaped, scalarText } from './wire.ts';
@@ -41,36 +40,47 @@ export interface StoreContext {
   readonly pendingTs?: Micros;
 }
 
-const NO_CONTEXT: StoreContext = {};
-
 /**
  * Text of a value in a row. Documents, events and pages become plain objects, actions become strings.
  * @throws Refusal `bad request` for a value that is nested deeper than `LIMITS.jsonDepth` or longer than
  * `LIMITS.documentBytes`
  */
-export const storedText = (value: Value, context: StoreContext = NO_CONTEXT): string =>
-  store(value, context, 0);
-
-/** @param depth levels of JSON around the value */
-function store(value: Value, context: StoreContext, depth: number): string {
-  switch (typeof value) {
-    case 'string':
-      return quote(value);
-    case 'number':
-      return Number.isInteger(value) ? String(value) : storeDouble(value);
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    default:
-      if (value === null) return 'null';
-      if (isArray(value)) return storeArray(value, context, depth);
-      return isKinded(value)
-        ? storeKinded(value, context, depth)
-        : storeObject(value, context, depth);
-  }
+export function storedText(value: Value, { database, pendingTs }: StoreContext = {}): string {
+  const out = new TextBuilder(STORED_TEXT);
+  store(value, { database, pendingTs, out }, 0, '');
+  return out.finish();
 }
 
-const storeDouble = (value: number): string =>
+const STORED_TEXT: TextLimit = {
+  chars: LIMITS.documentBytes,
+  refuse: () => {
+    const description = `Document exceeds the limit of ${LIMITS.documentBytes} bytes.`;
+    throw new Refusal('bad request', description);
+  },
+};
+
+interface Storing {
+  readonly database: DatabaseId | undefined;
+  readonly pendingTs: Micros | undefined;
+  readonly out: TextBuilder;
+}
+
+/**
+ * @param depth levels of JSON around the value
+ * @param before what stands between the value and the text so far: a comma, a name
+ */
+function store(value: Value, storing: Storing, depth: number, before: string): void {
+  if (typeof value === 'string') storing.out.add(before + quote(value));
+  else if (typeof value !== 'object' || value === null) storing.out.add(before + plainText(value));
+  else if (isArray(value)) storeArray(value, storing, depth, before);
+  else if (isObject(value)) storeObject(value, storing, depth, before);
+  else storeKinded(value, storing, depth, before);
+}
+
+const plainText = (value: number | bigint | boolean | null): string =>
+  typeof value === 'number' && !Number.isInteger(value) ? storedDouble(value) : String(value);
+
+const storedDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `{"@double":"${value}"}`;
 
 function deeper(depth: number): number {
@@ -78,74 +88,77 @@ function deeper(depth: number): number {
   throw new Refusal('bad request', `The data is nested deeper than ${LIMITS.jsonDepth} levels.`);
 }
 
-/** Called while the text is built, so that a text beyond the limit is never made whole. */
-function refuseLength(): never {
-  throw new Refusal('bad request', `Document exceeds the limit of ${LIMITS.documentBytes} bytes.`);
-}
-
-function storeArray(items: readonly Value[], context: StoreContext, depth: number): string {
+function storeArray(
+  items: readonly Value[],
+  storing: Storing,
+  depth: number,
+  before: string,
+): void {
   const inside = deeper(depth);
-  let whole = '';
-  let text = '';
+  let start = `${before}[`;
   for (const item of items) {
-    text += `${(text || whole) && ','}${store(item, context, inside)}`;
-    if (whole.length + text.length > LIMITS.documentBytes) refuseLength();
-    if (text.length < PIECE_CHARS) continue;
-    whole += flat(text);
-    text = '';
+    store(item, storing, inside, start);
+    start = ',';
   }
-  return `[${whole}${text}]`;
+  storing.out.add(items.length === 0 ? `${start}]` : ']');
 }
 
-function storeObject(object: ObjectValue, context: StoreContext, depth: number): string {
-  return isEscaped(object)
-    ? `{"@obj":{${storeMembers(object, context, deeper(deeper(depth)))}}}`
-    : `{${storeMembers(object, context, deeper(depth))}}`;
+function storeObject(object: ObjectValue, storing: Storing, depth: number, before: string): void {
+  if (!isEscaped(object)) return storeMembers(object, storing, deeper(depth), before);
+  storeMembers(object, storing, deeper(deeper(depth)), `${before}{"@obj":`);
+  storing.out.add('}');
 }
 
-function storeMembers(object: ObjectValue, context: StoreContext, depth: number): string {
-  let whole = '';
-  let text = '';
+function storeMembers(object: ObjectValue, storing: Storing, depth: number, before: string): void {
+  let start = `${before}{`;
   for (const [key, value] of object) {
-    text += `${(text || whole) && ','}${quote(key)}:${store(value, context, depth)}`;
-    if (whole.length + text.length > LIMITS.documentBytes) refuseLength();
-    if (text.length < PIECE_CHARS) continue;
-    whole += flat(text);
-    text = '';
+    store(value, storing, depth, `${start}${quote(key)}:`);
+    start = ',';
   }
-  return whole + text;
+  storing.out.add(object.size === 0 ? `${start}}` : '}');
 }
 
-function storeKinded(value: Kinded, context: StoreContext, depth: number): string {
+function storeKinded(value: Kinded, storing: Storing, depth: number, before: string): void {
+  switch (value.kind) {
+    case 'set':
+      storeMembers(storedParts(value), storing, deeper(deeper(depth)), `${before}{"@set":`);
+      return storing.out.add('}');
+    case 'page':
+      return storeObject(pageMembers(value), storing, depth, before);
+    case 'document':
+      return storeObject(documentMembers(value), storing, depth, before);
+    case 'event':
+      return storeObject(eventMembers(value), storing, depth, before);
+    case 'sourced':
+      return storeObject(sourcedMembers(value), storing, depth, before);
+    default:
+      return storing.out.add(before + kindedText(value, storing));
+  }
+}
+
+type WithMembers = 'set' | 'page' | 'document' | 'event' | 'sourced';
+type Plain = Exclude<Kinded, { readonly kind: WithMembers }>;
+
+function kindedText(value: Plain, { database, pendingTs }: Storing): string {
   switch (value.kind) {
     case 'double':
-      return storeDouble(value.value);
+      return storedDouble(value.value);
     case 'bytes':
     case 'time':
     case 'date':
     case 'uuid':
       return scalarText(value);
     case 'ref':
-      return storeRef(value, context);
+      return storedRef(value, database);
     case 'unresolved':
       return `{"@ref":{"what":${quote(value.what)},"name":${quote(value.name)},"wire":${quote(value.wire)}}}`;
-    case 'set':
-      return `{"@set":{${storeMembers(storedParts(value), context, deeper(deeper(depth)))}}}`;
     case 'lambda':
       return `{"@query":{"v":${quote(value.apiVersion)},"w":${quote(value.wire)}}}`;
-    case 'page':
-      return storeObject(pageMembers(value), context, depth);
-    case 'document':
-      return storeObject(documentMembers(value), context, depth);
-    case 'event':
-      return storeObject(eventMembers(value), context, depth);
     case 'action':
       return quote(value.name);
-    case 'sourced':
-      return storeObject(sourcedMembers(value), context, depth);
     case 'pending':
-      assert(context.pendingTs !== undefined, () => 'the commit time is known when it is stored');
-      return String(context.pendingTs);
+      assert(pendingTs !== undefined, () => 'the commit time is known when it is stored');
+      return String(pendingTs);
     default:
       return unreachable(value);
   }
@@ -157,8 +170,8 @@ function storedParts(set: SetValue): ObjectValue {
   return new Map<string, Value>(Object.entries(parts));
 }
 
-const storeRef = (ref: Ref, context: StoreContext): string =>
-  ref.database === context.database
+const storedRef = (ref: Ref, database: DatabaseId | undefined): string =>
+  ref.database === database
     ? `{"@ref":{"c":${ref.collection},"i":"${ref.id}"}}`
     : `{"@ref":{"c":${ref.collection},"i":"${ref.id}","d":${ref.database}}}`;
 

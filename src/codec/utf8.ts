@@ -1,7 +1,7 @@
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(64 * 1024);
 /** Length of a part in UTF-16 code units. One unit takes at most three bytes. */
-const PART = scratch.length / 4;
+export const PART = scratch.length / 4;
 /** Texts shorter than this are measured in a loop, which is faster than the call. */
 const SHORT = 64;
 

@@ -1,7 +1,4 @@
-/**
- * Values as the wire JSON of an API version. This is the hot path of every read, so text is made by concatenation.
- * Spec: values 1 to 7.
- */
+/** Values as the wire JSON of an API version. Spec: values 1 to 7. */
 import { isStackExhausted, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { collectionRefOf } from '../values/object-view.ts';
@@ -24,7 +21,7 @@ import {
   type Value,
 } from '../values/value.ts';
 import { encodeBase64 } from './base64.ts';
-import { flat, PIECE_CHARS } from './flat.ts';
+import { TextBuilder, type TextLimit } from './text-builder.ts';
 import { quote } from './json.ts';
 import { doubleText } from './number-text.ts';
 
@@ -46,8 +43,9 @@ export interface RenderContext {
  * than `LIMITS.answerChars`
  */
 export function renderValue(value: Value, context: RenderContext): string {
+  const out = new TextBuilder(ANSWER_TEXT, context.report);
   try {
-    return render(value, context, 0) ?? 'null';
+    return render(value, { context, out }, 0, '') ? out.finish() : 'null';
   } catch (thrown) {
     // A lambda renders its captured values by a nested `renderValue`, which counts depth from 0 again. So the stack can
     // overflow before the limit is reached.
@@ -56,24 +54,27 @@ export function renderValue(value: Value, context: RenderContext): string {
   }
 }
 
-/** Returns undefined for a value that is left out of its object or array. */
-function render(value: Value, context: RenderContext, depth: number): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return quote(value);
-    case 'number':
-      return Number.isInteger(value) ? String(value) : wireDouble(value);
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    default:
-      if (value === null) return 'null';
-      if (isArray(value)) return renderArray(value, context, deeper(depth));
-      return isKinded(value)
-        ? renderKinded(value, context, deeper(depth))
-        : renderObject(value, context, deeper(depth));
-  }
+interface Rendering {
+  readonly context: RenderContext;
+  readonly out: TextBuilder;
 }
+
+/**
+ * Adds `before` and the value. Adds nothing and returns false for a value that is left out of its object or array.
+ * @param before what stands between the value and the text so far: a comma, a name
+ */
+function render(value: Value, rendering: Rendering, depth: number, before: string): boolean {
+  if (typeof value === 'string') rendering.out.add(before + quote(value));
+  else if (typeof value !== 'object' || value === null)
+    rendering.out.add(before + wirePlain(value));
+  else if (isArray(value)) renderArray(value, rendering, deeper(depth), before);
+  else if (isKinded(value)) return renderKinded(value, rendering, deeper(depth), before);
+  else renderObject(value, rendering, deeper(depth), before);
+  return true;
+}
+
+const wirePlain = (value: number | bigint | boolean | null): string =>
+  typeof value === 'number' && !Number.isInteger(value) ? wireDouble(value) : String(value);
 
 function deeper(depth: number): number {
   if (depth < LIMITS.renderDepth) return depth + 1;
@@ -87,29 +88,32 @@ function refuseDepth(): never {
   );
 }
 
-function refuseLength(): never {
-  const description = `The result is longer than ${LIMITS.answerChars} characters.`;
-  throw new Refusal('limit_exceeded', description);
-}
+const ANSWER_TEXT: TextLimit = {
+  chars: LIMITS.answerChars,
+  refuse: () => {
+    const description = `The result is longer than ${LIMITS.answerChars} characters.`;
+    throw new Refusal('limit_exceeded', description);
+  },
+};
 
 /** NaN and the infinities are not JSON numbers, so they become strings. */
 const wireDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `"${value}"`;
 
-function renderArray(items: readonly Value[], context: RenderContext, depth: number): string {
-  let whole = '';
-  let text = '';
+function renderArray(
+  items: readonly Value[],
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): void {
+  let start = `${before}[`;
+  let isFirst = true;
   for (const item of items) {
-    const rendered = render(item, context, depth);
-    if (rendered === undefined) continue;
-    text += text === '' && whole === '' ? rendered : `,${rendered}`;
-    if (whole.length + text.length > LIMITS.answerChars) refuseLength();
-    if (text.length < PIECE_CHARS) continue;
-    context.report?.(text.length);
-    whole += flat(text);
-    text = '';
+    if (!render(item, rendering, depth, start)) continue;
+    start = ',';
+    isFirst = false;
   }
-  return `[${whole}${text}]`;
+  rendering.out.add(isFirst ? `${start}]` : ']');
 }
 
 /**
@@ -121,26 +125,33 @@ export function isEscaped(object: ObjectValue): boolean {
   return false;
 }
 
-function renderObject(object: ObjectValue, context: RenderContext, depth: number): string {
-  const text = `{${renderMembers(object, context, depth)}}`;
-  return isEscaped(object) ? `{"@obj":${text}}` : text;
+function renderObject(
+  object: ObjectValue,
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): void {
+  const start = isEscaped(object) ? `${before}{"@obj":{` : `${before}{`;
+  const end = isEscaped(object) ? '}}' : '}';
+  const hasMembers = renderMembers(object, rendering, depth, start);
+  rendering.out.add(hasMembers ? end : start + end);
 }
 
-function renderMembers(object: ObjectValue, context: RenderContext, depth: number): string {
-  let whole = '';
-  let text = '';
+/** Adds `before`, then the members of the object. Adds nothing and returns false if there are none. */
+function renderMembers(
+  object: ObjectValue,
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): boolean {
+  let start = before;
+  let hasMembers = false;
   for (const [key, value] of object) {
-    const rendered = render(value, context, depth);
-    if (rendered === undefined) continue;
-    text +=
-      text === '' && whole === '' ? `${quote(key)}:${rendered}` : `,${quote(key)}:${rendered}`;
-    if (whole.length + text.length > LIMITS.answerChars) refuseLength();
-    if (text.length < PIECE_CHARS) continue;
-    context.report?.(text.length);
-    whole += flat(text);
-    text = '';
+    if (!render(value, rendering, depth, `${start}${quote(key)}:`)) continue;
+    start = ',';
+    hasMembers = true;
   }
-  return whole + text;
+  return hasMembers;
 }
 
 type Scalar = Extract<Kinded, { readonly kind: 'bytes' | 'time' | 'date' | 'uuid' }>;
@@ -161,7 +172,36 @@ export function scalarText(value: Scalar): string {
   }
 }
 
-function renderKinded(value: Kinded, context: RenderContext, depth: number): string | undefined {
+function renderKinded(value: Kinded, rendering: Rendering, depth: number, before: string): boolean {
+  switch (value.kind) {
+    case 'ref':
+      return renderRef(value, rendering, before);
+    case 'set':
+      return renderSetOrRef(value, rendering, depth, before);
+    case 'page':
+      renderPage(value, rendering, depth, before);
+      return true;
+    case 'document':
+      renderDocument(value, rendering, depth, before);
+      return true;
+    case 'event':
+      renderEvent(value, rendering, depth, before);
+      return true;
+    case 'sourced':
+      renderSourced(value, rendering, depth, before);
+      return true;
+    default:
+      rendering.out.add(before + wireText(value, rendering.context));
+      return true;
+  }
+}
+
+type WithValues = 'ref' | 'set' | 'page' | 'document' | 'event' | 'sourced';
+
+function wireText(
+  value: Exclude<Kinded, { readonly kind: WithValues }>,
+  context: RenderContext,
+): string {
   switch (value.kind) {
     case 'double':
       return wireDouble(value.value);
@@ -170,24 +210,12 @@ function renderKinded(value: Kinded, context: RenderContext, depth: number): str
     case 'date':
     case 'uuid':
       return scalarText(value);
-    case 'ref':
-      return renderRef(value, context);
     case 'unresolved':
       return `{"@ref":${value.wire}}`;
-    case 'set':
-      return renderSetOrRef(value, context, depth);
     case 'lambda':
       return `{"@query":{${lambdaMembers(value, context)}}}`;
-    case 'page':
-      return renderPage(value, context, depth);
-    case 'document':
-      return renderDocument(value, context, depth);
-    case 'event':
-      return renderEvent(value, context, depth);
     case 'action':
       return `"${actionName(value.name, context)}"`;
-    case 'sourced':
-      return renderSourced(value, context, depth);
     case 'pending':
       return String(context.pendingTs);
     default:
@@ -195,36 +223,51 @@ function renderKinded(value: Kinded, context: RenderContext, depth: number): str
   }
 }
 
-function renderRef(ref: Ref, context: RenderContext): string | undefined {
+function renderRef(ref: Ref, { context, out }: Rendering, before: string): boolean {
   const inside = context.names.refToWire(ref);
-  return inside === undefined ? undefined : `{"@ref":${inside}}`;
+  if (inside !== undefined) out.add(`${before}{"@ref":${inside}}`);
+  return inside !== undefined;
 }
 
-const member = (name: string, rendered: string | undefined): string =>
-  rendered === undefined ? '' : `,"${name}":${rendered}`;
-
-function renderDocument(document: Document, context: RenderContext, depth: number): string {
+function renderDocument(
+  document: Document,
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): void {
+  const { context, out } = rendering;
+  // Not `fields`: reading it parses the text.
   const { ref, ts, text } = document;
-  // Members are appended with their commas, and none is cut off at the end: slicing a concatenated text would flatten
-  // all of it.
   const inside = context.names.refToWire(ref);
-  let before = inside === undefined ? '{' : `{"ref":{"@ref":${inside}},`;
-  if (context.apiVersion === '2.0') {
-    const collection = renderRef(collectionRefOf(ref), context);
-    if (collection !== undefined) before += `"class":${collection},`;
-  }
-  const time = typeof ts === 'number' ? ts : context.pendingTs;
-  const fields = text ?? renderMembers(document.fields, context, depth);
-  return fields === '' ? `${before}"ts":${time}}` : `${before}"ts":${time},${fields}}`;
+  let start = inside === undefined ? `${before}{` : `${before}{"ref":{"@ref":${inside}},`;
+  if (
+    context.apiVersion === '2.0' &&
+    renderRef(collectionRefOf(ref), rendering, `${start}"class":`)
+  )
+    start = ',';
+  out.add(`${start}"ts":${typeof ts === 'number' ? ts : context.pendingTs}`);
+  if (text === undefined) renderMembers(document.fields, rendering, depth, ',');
+  else if (text !== '') out.add(`,${text}`);
+  out.add('}');
 }
 
-function renderPage(page: Page, context: RenderContext, depth: number): string {
-  let members = '';
-  if (page.before !== undefined)
-    members += `"before":${render(page.before, context, depth) ?? 'null'},`;
-  if (page.after !== undefined)
-    members += `"after":${render(page.after, context, depth) ?? 'null'},`;
-  return `{${members}"data":${renderArray(page.data, context, depth)}}`;
+function renderPage(page: Page, rendering: Rendering, depth: number, before: string): void {
+  const { out } = rendering;
+  out.add(`${before}{`);
+  if (page.before !== undefined) {
+    renderOrNull(page.before, rendering, depth, '"before":');
+    out.add(',');
+  }
+  if (page.after !== undefined) {
+    renderOrNull(page.after, rendering, depth, '"after":');
+    out.add(',');
+  }
+  renderArray(page.data, rendering, depth, '"data":');
+  out.add('}');
+}
+
+function renderOrNull(value: Value, rendering: Rendering, depth: number, before: string): void {
+  if (!render(value, rendering, depth, before)) rendering.out.add(`${before}null`);
 }
 
 /** Names of the members of an event in old API versions. Spec: values 1. */
@@ -233,15 +276,16 @@ const EVENT_NAMES = new Map<string, readonly [document: string, values: string]>
   ['2.1', ['instance', 'data']],
 ]);
 
-function renderEvent(event: Event, context: RenderContext, depth: number): string {
+function renderEvent(event: Event, rendering: Rendering, depth: number, before: string): void {
+  const { context, out } = rendering;
   const [documentName, valuesName] = EVENT_NAMES.get(context.apiVersion) ?? ['document', 'data'];
-  let members = `"ts":${event.ts},"action":"${actionName(event.action, context)}"`;
-  if (event.document) members += member(documentName, renderRef(event.document, context));
+  out.add(`${before}{"ts":${event.ts},"action":"${actionName(event.action, context)}"`);
+  if (event.document) renderRef(event.document, rendering, `,"${documentName}":`);
   if (event.data !== undefined) {
     const name = isArray(event.data) ? valuesName : 'data';
-    members += member(name, render(event.data, context, depth));
+    render(event.data, rendering, depth, `,"${name}":`);
   }
-  return `{${members}}`;
+  out.add('}');
 }
 
 const FIRST_ACTIONS = {
@@ -255,8 +299,16 @@ const FIRST_ACTIONS = {
 const actionName = (name: ActionName, context: RenderContext): ActionName =>
   context.apiVersion === '2.0' ? FIRST_ACTIONS[name] : name;
 
-const renderSourced = (sourced: Sourced, context: RenderContext, depth: number): string =>
-  `{"value":${render(sourced.value, context, depth) ?? 'null'},"sources":${renderArray(sourced.sources, context, depth)}}`;
+function renderSourced(
+  { value, sources }: Sourced,
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): void {
+  renderOrNull(value, rendering, depth, `${before}{"value":`);
+  renderArray(sources, rendering, depth, ',"sources":');
+  rendering.out.add('}');
+}
 
 /** API versions whose lambdas need no version tag. */
 const UNTAGGED = new Set(['2.0', '2.1', '2.7', '2.12']);
@@ -266,23 +318,34 @@ const lambdaMembers = (lambda: Lambda, context: RenderContext): string =>
     ? lambda.wire
     : `"api_version":"${lambda.apiVersion}",${lambda.wire}`;
 
-function renderSetOrRef(set: SetValue, context: RenderContext, depth: number): string | undefined {
+function renderSetOrRef(
+  set: SetValue,
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): boolean {
   const native = nativeRef(set);
-  return native ? renderRef(native, context) : `{"@set":{${renderSet(set, context, depth)}}}`;
+  if (native) return renderRef(native, rendering, before);
+  rendering.out.add(`${before}{"@set":{`);
+  renderSet(set, rendering, depth);
+  rendering.out.add('}}');
+  return true;
 }
 
 /** The content of `{"@set":{…}}`. Lambdas are written without `@query` there, and the set under `events` without `@set`. */
-function renderSet(set: SetValue, context: RenderContext, depth: number): string {
+function renderSet(set: SetValue, rendering: Rendering, depth: number): void {
+  const { context, out } = rendering;
   if (set.op === 'events' && set.of.kind === 'set' && !nativeRef(set.of)) {
-    return `"events":{${renderSet(set.of, context, deeper(depth))}}`;
+    out.add('"events":{');
+    renderSet(set.of, rendering, deeper(depth));
+    return out.add('}');
   }
-  let members = '';
+  let separator = '';
   for (const [name, value] of setMembers(set)) {
-    const isBare = isKinded(value) && value.kind === 'lambda' && name !== 'terms';
-    members += member(
-      name,
-      isBare ? `{${lambdaMembers(value, context)}}` : render(value, context, depth),
-    );
+    const before = `${separator}"${name}":`;
+    if (isKinded(value) && value.kind === 'lambda' && name !== 'terms')
+      out.add(`${before}{${lambdaMembers(value, context)}}`);
+    else if (!render(value, rendering, depth, before)) continue;
+    separator = ',';
   }
-  return members.slice(1);
 }

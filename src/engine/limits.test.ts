@@ -55,13 +55,13 @@ test('an answer with too many nested levels is refused', async () => {
 });
 
 test('an answer with too many characters is refused', async () => {
-  // In JSON, each character takes six characters. Each text has two quotes, and a comma or bracket after it.
+  // In JSON, each character takes six characters. The array has two brackets and a comma, each text two quotes.
   const control = (count: number): Query => ({
     repeat: { repeat: '\u0001', number: 1023 },
     number: count,
   });
-  const count = Math.floor((LIMITS.answerChars - 2) / (1023 * 6));
-  const rest = LIMITS.answerChars - 2 - 3 - count * 1023 * 6;
+  const count = Math.floor((LIMITS.answerChars - 4) / (1023 * 6));
+  const rest = LIMITS.answerChars - 4 - 3 - count * 1023 * 6;
   const queryOf = (chars: number): Query => {
     const parts = range(Math.floor(count / 1000)).map(() => control(1000));
     return [

@@ -1,3 +1,5 @@
+import { PART, partEnd } from '../../codec/utf8.ts';
+
 /**
  * Growing bytes. Numbers take as many bytes as they need: seven bits per byte, lowest first; the highest bit is set if
  * another byte follows.
@@ -55,10 +57,17 @@ export class ByteWriter {
 
   /** Appends text as UTF-8. Returns the number of bytes written. */
   utf8(text: string): number {
-    this.reserve(text.length * 3);
-    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length));
-    this.length += written;
-    return written;
+    const start = this.length;
+    this.reserve(text.length);
+    // In parts, so that room for three bytes per character is needed for one part only.
+    for (let at = 0; at < text.length;) {
+      const end = Math.min(partEnd(text, at + PART), text.length);
+      this.reserve(3 * (end - at));
+      const room = this.bytes.subarray(this.length);
+      this.length += encoder.encodeInto(text.slice(at, end), room).written;
+      at = end;
+    }
+    return this.length - start;
   }
 
   /** Appends the length of a text, then the text. */
