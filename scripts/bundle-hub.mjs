@@ -85,12 +85,31 @@ const pageFromIndex = {
       : undefined,
 };
 
+const PG_INDEX = /[\\/]pg[\\/]lib[\\/]index\.js$/;
+const NOTHING = '\0nothing';
+
+/**
+ * Leaves out what packages import only for uses that the hub does not make: exemplars of metrics, and the client of `pg` that needs
+ * a native package.
+ * @type {import('rolldown').Plugin}
+ */
+const withoutUnused = {
+  name: 'burrow:without-unused',
+  resolveId(source, importer) {
+    if (source === '@opentelemetry/api') return NOTHING;
+    return source === './native' && importer && PG_INDEX.test(importer)
+      ? join(dirname(importer), 'client.js')
+      : undefined;
+  },
+  load: (id) => (id === NOTHING ? 'export {};' : undefined),
+};
+
 /** @param {string} input @param {RegExp} outside @param {{ failpoints: boolean; minify: boolean; hasPage?: boolean }} options */
 async function bundled(input, outside, { failpoints, minify, hasPage = false }) {
   const build = await rolldown({
     input,
     platform: 'node',
-    plugins: hasPage ? [] : [pageFromIndex],
+    plugins: hasPage ? [] : [pageFromIndex, withoutUnused],
     resolve: { alias: { dexie: browserAlias.dexie } },
     external: (/** @type {string} */ id) =>
       id.startsWith('node:') || (id !== input && outside.test(id)),
