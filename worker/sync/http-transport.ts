@@ -142,12 +142,11 @@ const NOBODY: HubAnswer<never> = {
  */
 export async function refusedBy(answer: Response, url?: string): Promise<HubAnswer<never>> {
   const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
-  const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
   const refusal = await answer
     .json()
     .then((json: unknown) => syncRefusal(json, 'refusal'))
     .catch(() => undefined);
-  if (refusal) return { ok: false, refusal, ...retry };
+  if (refusal) return { ok: false, refusal, retryAfterMs };
   // Also happens while a hub is replaced: the proxy in front of it may respond with 404 in the meantime.
   const isNowhere = answer.status === NO_SUCH_PLACE && url !== undefined;
   const { message } = isNowhere ? noHub(url) : foreign(answer);
@@ -161,7 +160,7 @@ export function retryAfterIn(header: string | null, now: number): number | undef
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   // HTTP dates begin with the day of the week. `Date` would parse other texts too.
-  const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
+  const at = /^[a-z]{3,9},? /i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 

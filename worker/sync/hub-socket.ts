@@ -120,8 +120,8 @@ export class HubSocket {
       this.end();
       return;
     }
-    const retry = retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 };
-    this.answer(n, { ok: false, refusal, ...retry });
+    const retryAfterMs = retryAfterSeconds && retryAfterSeconds * 1000;
+    this.answer(n, { ok: false, refusal, retryAfterMs });
   }
 
   private answer(n: number, exchange: HubAnswer<Pushed>): void {

@@ -31,13 +31,21 @@ export function requireProtocol({ protocol }: Hello): void {
     throw new SyncRefused('upgrade_needed', `This hub supports protocol ${SYNC_PROTOCOL} only.`);
 }
 
+export interface Greeted {
+  readonly welcome: Welcome;
+  /** The hub has met the device, so the device can use the welcome even if nothing is stored. */
+  readonly isKnown: boolean;
+  /** Something is to be stored. */
+  readonly hasNews: boolean;
+}
+
 /** @throws Suspended, SyncRefused */
 export function hello(
   { device, epoch: deviceEpoch, lastSeq: deviceSeq, settled = 0 }: Hello,
   request: DeviceRequest,
   input: BodyInput,
   host: PullHost,
-): BodyResult<Welcome> {
+): BodyResult<Greeted> {
   const { writer, head } = input;
   const caller = callerOfDevice(request, input, writer, host);
   const { database } = caller.caller;
@@ -62,11 +70,11 @@ export function hello(
   };
   // The device has no unsent writes, so its next writes are made after this.
   const writesSince = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
-  noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
+  const isNoted = noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
   const ts = Math.max(hubTime, head) + 1;
   // If this is the first commit of this process, there is none between it and the head.
-  keepGap(writer, host.recent?.gap ?? { previous: head, ts });
-  return { value: welcome, ts };
+  const isKept = keepGap(writer, host.recent?.gap ?? { previous: head, ts });
+  return { value: { welcome, isKnown: known !== undefined, hasNews: isNoted || isKept }, ts };
 }
 
 interface OwnedDevice {
@@ -75,17 +83,20 @@ interface OwnedDevice {
   readonly device: DeviceId;
 }
 
-/** @param contact `writesSince`: the device's unsent writes were made after this time; 0 if unknown */
+/**
+ * @param contact `writesSince`: the device's unsent writes were made after this time; 0 if unknown
+ * @returns whether the device's record was written
+ */
 function noteContact(
   writer: BodyInput['writer'],
   { database, owner, device }: OwnedDevice,
   known: DeviceRecord | undefined,
   { hubTime, writesSince }: { readonly hubTime: Micros; readonly writesSince: Micros },
-): void {
+): boolean {
   const lastNow = known?.lastNow ?? 0;
   const isLater = writesSince - lastNow > CONTACT_STEP;
   const isSeen = known?.protocol === SYNC_PROTOCOL && hubTime - known.seen <= SEEN_STEP;
-  if (isSeen && !isLater) return;
+  if (isSeen && !isLater) return false;
   const record: DeviceRecord = {
     owner,
     lastSeq: 0,
@@ -97,6 +108,7 @@ function noteContact(
   };
   writer.put('sync', deviceRow(database, device, record));
   writer.put('sync', ownedRow(ownedAddress(database, owner, device), record));
+  return true;
 }
 
 const regressed = (lastSeq: number, deviceSeq: number): SyncRefused =>

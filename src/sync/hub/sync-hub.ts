@@ -125,10 +125,15 @@ class Hub implements SyncHub {
       const greeting = readRequest(REQUESTS.hello, message, 'hello');
       requireProtocol(greeting);
       const request = this.begin(secret);
-      const { value } = await this.transactions.write((input) =>
-        hello(greeting, request, input, this.pullHost),
-      );
-      return value;
+      const body = (input: BodyInput) => hello(greeting, request, input, this.pullHost);
+      const { value: read } = await this.transactions.read(body);
+      if (!read.hasNews) return read.welcome;
+      const written = this.transactions.write(body).catch((reason: unknown) => {
+        // A hub that can store nothing still answers the devices that it has met.
+        if (read.isKnown) return { value: read };
+        throw reason;
+      });
+      return (await written).value.welcome;
     });
   }
 

@@ -200,7 +200,7 @@ function finalOf({
   retryAfterMs,
 }: {
   readonly refusal: SyncRefusal;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }): SyncRefusal {
   if (FINAL.has(refusal.code)) return refusal;
   throw new RefusedByHub(refusal, retryAfterMs);

@@ -16,6 +16,11 @@ import { RefusedByHub, RetryLater } from './transport.ts';
 
 const PUSHES_PER_PULL = 4;
 
+/** The hub stores nothing now, but may answer reads: its disk is full, or its database is read-only. */
+const isNothingStored = (reason: unknown): boolean =>
+  reason instanceof RefusedByHub &&
+  ['quota_exceeded', 'storage_unavailable'].includes(reason.refusal.code);
+
 export interface PushOutcome {
   /** The outbox has no unsent writes. */
   readonly isDone: boolean;
@@ -67,7 +72,7 @@ export class SyncRounds {
     }
     let heldUp: unknown;
     const pushed = await this.push().catch((reason: unknown) => {
-      if (!(reason instanceof Refusal)) throw reason;
+      if (!(reason instanceof Refusal) && !isNothingStored(reason)) throw reason;
       heldUp = reason;
     });
     let { state, isWhole } = pushed?.pulled
@@ -78,8 +83,10 @@ export class SyncRounds {
     if (!pushed) while (!isWhole) ({ state, isWhole } = await this.puller.pull());
     const isSure =
       state.suspectSince === undefined || (isWhole && (await this.puller.repairSets(state)));
-    const loaded = state.sets.filter(isLoaded).map(({ id }) => id);
-    if (!state.staged && isSure) events.onRound(since, loaded, isWhole);
+    if (!state.staged && isSure) {
+      const loaded = state.sets.filter(isLoaded).map(({ id }) => id);
+      events.onRound(since, loaded, isWhole);
+    }
     if (!pushed) throw heldUp;
     return pushed.isDone && isWhole && isSure;
   }
@@ -110,7 +117,7 @@ export class SyncRounds {
           // After failures less is sent at a time, and the first write alone exceeds that.
           throw new Refusal(
             'request too large',
-            `The oldest unsent write, of ${chars} characters, does not reach the hub: servers on the way must accept 8 MiB. ${String(reason)}`,
+            `The oldest unsent write (${chars} characters) does not reach the hub: servers on the way must accept 8 MiB. ${String(reason)}`,
             { cause: reason },
           );
         });

@@ -70,7 +70,7 @@ class FakeHub implements Transport {
     };
     return { ok: true, value: welcome } as const;
   }
-  async push({ device, items }: Parameters<Transport['push']>[0]) {
+  async push({ device, items }: Parameters<Transport['push']>[0]): ReturnType<Transport['push']> {
     await this.meet('push');
     const judged = items.slice(0, this.judgesAtMost);
     this.pushedBy.push(...judged.map(() => device));
@@ -375,7 +375,7 @@ test('if a proxy refuses a write as too long, the reason is reported and pulls c
   syncer.kick();
   await until(() => expect(reasons).not.toEqual([]), 60_000);
   expect(states.at(-1)).toBe('offline');
-  expect(reasons[0]).toMatch(/of 30\d{4} characters, .* 8 MiB.*status 413/);
+  expect(reasons[0]).toMatch(/\(30\d{4} characters\) .* 8 MiB.*status 413/);
   const pulls = hub.refetched.length;
   await until(() => expect(hub.refetched.length).toBeGreaterThan(pulls + 1), 180_000);
   const waiting = async () =>
@@ -710,6 +710,43 @@ test('a hub that cannot answer now is not asked more often because of kicks, and
   expect(reasons).toEqual(['The disk is full.']);
   hub.refusal = undefined;
   await until(() => expect(syncer.state).toBe('live'), 1000);
+});
+
+test.each(['quota_exceeded', 'storage_unavailable'])(
+  'while the hub can store nothing (%s), pulls continue and pushes wait',
+  async (code) => {
+    const { hub, syncer, world, states, reasons, rounds } = await start();
+    await world.submit(CREATE);
+    const refusal = { code, description: 'The disk is full.' };
+    const push = vi.spyOn(hub, 'push').mockImplementation(async () => {
+      hub.asked.push('push');
+      return { ok: false, refusal } as const;
+    });
+    const before = rounds.length;
+    syncer.kick();
+    await until(() => expect(reasons).toEqual(['The disk is full.']), 1000);
+    expect(hub.asked.slice(0, 2)).toEqual(['push', 'pull']);
+    expect(rounds).toHaveLength(before + 1);
+    expect(states.at(-1)).toBe('offline');
+    hub.asked.length = 0;
+    await pass(60_000);
+    const pushes = hub.asked.filter((what) => what === 'push').length;
+    expect(pushes).toBeLessThan(10);
+    expect(hub.asked.filter((what) => what === 'pull')).toHaveLength(pushes);
+    push.mockRestore();
+    await until(() => expect(syncer.state).toBe('live'), 120_000);
+    expect(hub.pushedBy).toEqual([DEVICE]);
+  },
+);
+
+test('a push that the hub refuses for too many requests is not followed by a pull', async () => {
+  const { hub, syncer, world, states } = await start();
+  await world.submit(CREATE);
+  const refusal = { code: 'too many requests', description: 'Too many.' };
+  vi.spyOn(hub, 'push').mockResolvedValue({ ok: false, refusal, retryAfterMs: 5000 });
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'), 1000);
+  expect(hub.asked).not.toContain('pull');
 });
 
 test('a kick while the hub refuses the device causes one more hello, not many', async () => {

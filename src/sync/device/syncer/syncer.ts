@@ -138,10 +138,7 @@ export class Syncer {
       } else if (reason instanceof RefusedByHub) await this.handleRefusal(reason);
       else await this.handleNoAnswer(reason);
     } catch (next) {
-      if (next instanceof Fenced || next instanceof RefusedByHub) {
-        await this.recover(next);
-        return;
-      }
+      if (next instanceof Fenced || next instanceof RefusedByHub) return this.recover(next);
       this.tellFault(next);
       await this.scheduler.backOff();
     }
@@ -168,16 +165,13 @@ export class Syncer {
       case 'gap':
         // The hello that follows finds the state of the hub.
         break;
+      case 'locked':
       case 'needs_login': {
-        await replica.park(this.holder.fence, true);
+        await replica[refusal.code === 'locked' ? 'lock' : 'park'](this.holder.fence, true);
         const { isLocked } = await this.holder.state();
         reporter.setState(isLocked ? 'locked' : 'needs-login', refusal);
         return scheduler.waitUntilWoken();
       }
-      case 'locked':
-        await replica.lock(this.holder.fence, true);
-        reporter.setState('locked', refusal);
-        return scheduler.waitUntilWoken();
       case 'too_many_devices':
       case 'upgrade_needed':
       case 'bad_message':
@@ -212,8 +206,8 @@ export class Syncer {
   private tellFault(reason: unknown): void {
     this.options.events.onFault(reason);
     const isTold = reason instanceof Refusal || reason instanceof ForeignAnswer;
-    const told = isTold && { code: reason.code, description: reason.message };
-    this.reporter.setState('offline', told || undefined);
+    const told = isTold ? { code: reason.code, description: reason.message } : undefined;
+    this.reporter.setState('offline', told);
   }
 
   private disconnect(): void {

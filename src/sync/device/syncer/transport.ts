@@ -12,7 +12,11 @@ import type { SyncRefusal } from '../../protocol/refusals.ts';
 /** An answer of the hub: the requested value, or a refusal. */
 export type HubAnswer<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: SyncRefusal; readonly retryAfterMs?: number };
+  | {
+      readonly ok: false;
+      readonly refusal: SyncRefusal;
+      readonly retryAfterMs?: number | undefined;
+    };
 
 type Ask = <N extends RequestName>(
   name: N,

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Refusal } from '../../../errors.ts';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { documentKey } from '../../../codec/key.ts';
 import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
+import { DAY_MICROS } from '../../../values/time.ts';
 import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
 import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
@@ -313,6 +315,31 @@ test('S6 T3 a push uses the current rights of its credential', async () => {
   const allowed = await device.push(device.item({ query: item(2) }));
   expect(allowed.verdicts[0]).toMatchObject({ state: 'confirmed' });
 });
+
+test.each(['after a day', 'after a restart of the hub'])(
+  'while nothing can be stored, hello() answers the devices that the hub knows: %s',
+  async (when) => {
+    const store = createMemoryStore();
+    const { world, device } = await open(store);
+    await device.push(device.item({ query: item(1) }));
+    const hub = when === 'after a day' ? world : await HubWorld.open(store);
+    hub.now = world.now + 2 * DAY_MICROS;
+    const write = vi.spyOn(store, 'write');
+    write.mockRejectedValue(new Refusal('quota_exceeded', 'The disk is full.'));
+    const hello = (each: Device) => hub.sync.hello(each.secret, wire(each.helloMessage()));
+    expect(await hello(device)).toMatchObject({ lastSeq: 1 });
+    expect(write).toHaveBeenCalled();
+    await expect(hello(device.copy('f'.repeat(32)))).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    });
+    write.mockRestore();
+    expect(await hello(device)).toMatchObject({ lastSeq: 1 });
+    const { value } = await hub.engine.transactions.read(({ writer }) => ({
+      value: deviceIn(writer, 0, device.id, 'root 0 in 0'),
+    }));
+    expect(value?.seen).toBe(hub.now);
+  },
+);
 
 test('T3 T18 a device belongs to the first user who says hello for it', async () => {
   const { world } = await open();

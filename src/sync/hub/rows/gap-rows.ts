@@ -23,9 +23,10 @@ export const gapsIn = (reader: Reader): readonly Gap[] =>
 export const isInGap = (cursor: Micros, { previous, ts }: Gap): boolean =>
   cursor > previous && cursor < ts;
 
-/** Stores a gap for later processes. @throws Suspended */
-export function keepGap(writer: Writer, gap: Gap): void {
+/** Stores a gap for later processes. @returns whether it was not stored yet @throws Suspended */
+export function keepGap(writer: Writer, gap: Gap): boolean {
   const known = gapsIn(writer);
-  if (known.some(({ previous }) => previous === gap.previous)) return;
+  if (known.some(({ previous }) => previous === gap.previous)) return false;
   writer.put('sync', recordRow(GAPS, [...known, gap].slice(-GAPS_MAX)));
+  return true;
 }
