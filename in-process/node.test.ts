@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHubStore } from '../hub/store/open-store.ts';
 import { openPglite } from '../hub/sql/pglite-database.ts';
 import { prepareFolder } from '../hub/testing/prepared-pglite.ts';
+import { fillDisk, mountSmallDisk, unmount } from '../hub/testing/small-disk.ts';
 import { openSyncTestHub } from '../hub/testing/sync-test-hub.ts';
 import { openTestHub } from '../hub/testing/test-hub.ts';
 import { bundleNode } from '../scripts/bundle-hub.mjs';
@@ -187,6 +188,32 @@ test('close() unlocks the folder, and leaves nothing that keeps a process runnin
   await expect.poll(ports).toBe(before);
   const next = await openHubStore({ at: { data: folder } });
   await next.close();
+});
+
+test('on a full disk, writes are refused and the error names the folder', async (context) => {
+  const disk = await mountSmallDisk(200);
+  if (disk === undefined) {
+    context.skip('Mounting is not allowed here.');
+    return;
+  }
+  try {
+    const folder = join(disk, 'notes');
+    await cp(join(base, 'empty'), folder, { recursive: true });
+    const db = await openDatabase(folder);
+    const client = db.client();
+    await addNotes(client, [1]);
+    const filler = join(disk, 'filler');
+    await fillDisk(disk, filler, 2 ** 20);
+    const full = { code: 'quota_exceeded', message: expect.stringContaining(folder) };
+    await expect(client.query(q.Create(notes, { data: { n: 2 } }))).rejects.toMatchObject(full);
+    await expect(db.files.put(new Blob(['x'.repeat(2 ** 21)]))).rejects.toMatchObject(full);
+    expect(await numbersIn(client)).toEqual([1]);
+    await rm(filler);
+    await client.query(q.Create(notes, { data: { n: 3 } }));
+    await db.close();
+  } finally {
+    await unmount(disk);
+  }
 });
 
 describe('openDatabase() refuses', () => {

@@ -19,7 +19,7 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
 };
 
 /** The server is a standby, `default_transaction_read_only` is set, or a provider has made it read-only because its disk is full. */
-const READ_ONLY = '25006';
+export const READ_ONLY = '25006';
 
 /** @param report receives what only the operator of the database can mend */
 export function refusalFor(failure: SqlFailure, report?: (refusal: Refusal) => void): Refusal {

@@ -73,6 +73,11 @@ test('an opening hub waits during a failover, but reports a wrong address at onc
   left = [gone];
   await expect(openTables(database, 't', { wait })).rejects.toThrow('connect ECONNREFUSED');
   expect(waits).toHaveLength(5);
+  // A standby that nothing promotes.
+  left = Array.from({ length: 10 }, () => readOnly);
+  await expect(openTables(database, 't', { wait })).rejects.toThrow(
+    /read-only.* primary .*default_transaction_read_only/,
+  );
 });
 
 test('an unreachable database is reported once to the operator, with the reason', async () => {

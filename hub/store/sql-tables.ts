@@ -5,6 +5,7 @@ import { Refusal } from '../../src/errors.ts';
 import { migrate, requireMigrated } from '../sql/migrations.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
+import { READ_ONLY } from '../sql/sql-refusals.ts';
 import { makeSequencers } from '../sql/statements.ts';
 
 /** Generates a name that no other store has or had. */
@@ -13,6 +14,9 @@ export const newWriter = (): string => randomBytes(12).toString('hex');
 /** The server may be replaced by another one during the migration, so lost connections are retried this often, with this pause. */
 const ATTEMPTS_MAX = 10;
 const PAUSE_MS = 500;
+
+const STAYS_READ_ONLY =
+  'the server is read-only. If it is a standby, name the primary server, or promote it; otherwise see default_transaction_read_only and the space on its disk';
 
 /** @throws Refusal `storage_unavailable`; the database stays open, and the caller must close it */
 export async function openTables(
@@ -48,7 +52,8 @@ export async function openTables(
         await wait(PAUSE_MS);
         continue;
       }
-      throw new Refusal('storage_unavailable', `Cannot open the database: ${reason.message}.`, {
+      const why = reason.code === READ_ONLY ? STAYS_READ_ONLY : reason.message;
+      throw new Refusal('storage_unavailable', `Cannot open the database: ${why}.`, {
         cause: reason,
       });
     }

@@ -20,6 +20,15 @@ export function folderFiles(folder: string, freeBytes = freeBytesAt): FileStorag
   const root = join(folder, 'files');
   const at = (file: FileName, part: string): string => join(root, hashIn(file), part);
   const turns = new SerialQueue();
+  const full = (cause?: unknown): Refusal =>
+    new Refusal('quota_exceeded', `The disk of ${folder} is too full: the file was not stored.`, {
+      cause,
+    });
+  /** @throws Refusal `quota_exceeded` */
+  const write = (path: string, content: string | Uint8Array): Promise<void> =>
+    writeWhole(path, content).catch((reason: unknown) => {
+      throw isOfFullDisk(reason) ? full(reason) : reason;
+    });
   const record = async (file: FileName): Promise<FileRecord | undefined> => {
     const bytes = await readIfThere(at(file, RECORD));
     // JSON omits properties that are undefined.
@@ -65,18 +74,6 @@ export function folderFiles(folder: string, freeBytes = freeBytesAt): FileStorag
     forgetFiles: () => rm(root, { recursive: true, force: true }),
   };
 }
-
-/** @throws Refusal `quota_exceeded` */
-async function write(path: string, content: string | Uint8Array): Promise<void> {
-  try {
-    await writeWhole(path, content);
-  } catch (reason) {
-    throw isOfFullDisk(reason) ? full(reason) : reason;
-  }
-}
-
-const full = (cause?: unknown): Refusal =>
-  new Refusal('quota_exceeded', 'The disk is too full: the file was not stored.', { cause });
 
 const NOTHING_FAILED: Pick<FileRecord, 'failed'> = { failed: undefined };
 

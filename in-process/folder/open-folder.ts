@@ -54,10 +54,18 @@ async function openFolder(folder: string, onClose: () => void): Promise<Store> {
   }
   return {
     read: (body, options) => store.read(body, options),
-    write: (body, options) => store.write(body, options),
+    write: (body, options) =>
+      store.write(body, options).catch((reason: unknown) => {
+        const isFull = reason instanceof Refusal && reason.code === 'quota_exceeded';
+        throw isFull ? fullDisk(folder, reason) : reason;
+      }),
     close,
   };
 }
+
+/** Unlike a hub, which tells its callers nothing of its folder. */
+const fullDisk = (folder: string, cause: unknown): Refusal =>
+  new Refusal('quota_exceeded', `The disk of ${folder} is full: nothing was stored.`, { cause });
 
 /** Refuses the folder of a hub: the devices of the hub would not be notified of what is written here. */
 async function refuseHub(folder: string, { store }: HubStore): Promise<void> {
