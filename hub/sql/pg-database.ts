@@ -10,6 +10,7 @@ import {
 } from 'pg';
 import {
   SqlFailure,
+  STATEMENT_GONE,
   type SqlConnection,
   type SqlDatabase,
   type SqlListener,
@@ -58,6 +59,11 @@ export class PgDatabase implements SqlDatabase {
   private readonly options: PgDatabaseOptions;
   private readonly pool: Pool;
   private readonly isSetUp = new WeakSet<PoolClient>();
+  /** The number of each connection, in the order in which they were opened. */
+  private readonly numbers = new WeakMap<PoolClient, number>();
+  private opened = 0;
+  /** Connections up to this number have prepared statements from before a change of the tables. */
+  private outdated = 0;
   /**
    * Connections through a pooler, which may use another server connection for each transaction: session state (settings, prepared
    * statements) is lost.
@@ -77,6 +83,7 @@ export class PgDatabase implements SqlDatabase {
     // A connection that breaks while in use fails its statement, so the event is ignored. The listener is attached at once
     // because a server may greet and end the session in the same packet.
     this.pool.on('connect', (client) => {
+      this.numbers.set(client, (this.opened += 1));
       client.on('error', ignore);
       readInTurns(streamOf(client));
     });
@@ -89,9 +96,18 @@ export class PgDatabase implements SqlDatabase {
     } catch (reason) {
       throw failureOf(reason, 0);
     }
+    const number = this.numbers.get(client) ?? 0;
+    if (number <= this.outdated) {
+      client.release(true);
+      return this.connect();
+    }
     let isBroken = false;
     const onBreak = (reason: unknown): never => {
-      isBroken ||= reason instanceof SqlFailure && reason.isConnectionLoss;
+      if (reason instanceof SqlFailure) {
+        isBroken ||= reason.isConnectionLoss;
+        const isFirst = number > this.outdated;
+        if (isFirst && reason.code === STATEMENT_GONE) this.outdated = this.opened;
+      }
       throw reason;
     };
     const connection: SqlConnection = {
@@ -305,6 +321,8 @@ const AS_TEXT = { getTypeParser: () => (column: string) => column };
 function failureOf(reason: unknown, at: number): SqlFailure {
   if (reason instanceof SqlFailure) return reason;
   // Only SQLSTATE codes count: errors of sockets have codes too, such as EPIPE.
-  const state = reason instanceof DatabaseError ? reason.code : undefined;
+  const { code, routine } = reason instanceof DatabaseError ? reason : {};
+  // "cached plan must not change result type": somebody has altered a table. The text may be in another language.
+  const state = routine === 'RevalidateCachedQuery' ? STATEMENT_GONE : code;
   return new SqlFailure(messageOf(reason), state, at, { cause: reason });
 }

@@ -51,11 +51,14 @@ export interface SqlListener {
   stop(): void;
 }
 
+/** A prepared statement that is gone, or no longer fits the tables. */
+export const STATEMENT_GONE = '26000';
+
 /**
  * Codes of SQLSTATE after which another connection is needed: class 08, the server going down, an ended session, a server that has
- * become a standby.
+ * become a standby, `STATEMENT_GONE`.
  */
-const LOST_CODE = /^(08...|57P0[1-5]|25P0[34]|25006)$/u;
+const LOST_CODE = /^(08...|57P0[1-5]|25P0[34]|25006|26000)$/u;
 
 /** A statement failed, or the connection under it. */
 export class SqlFailure extends Error {

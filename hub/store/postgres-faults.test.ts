@@ -8,6 +8,7 @@ import {
   everything,
   increment,
   put,
+  rangeOf,
   row,
   STRICT,
 } from '../../src/store/testing/store-rows.ts';
@@ -96,6 +97,35 @@ test('write() counts correctly through server restarts and terminated connection
   await Promise.all(workers);
   expect(refusals).toEqual([]);
   for (const { store } of hubs) expect(await counterOf(store)).toBe(tally.done);
+});
+
+test('write() counts correctly while an administrator changes types of columns', async () => {
+  const tenant = freshTenant();
+  const hub = await openOnPostgres(await postgres(), tenant, 16);
+  opened.push(hub);
+  const { store } = hub;
+  await increment(store);
+  for (const type of ['varchar', 'text']) {
+    // On each connection of the pool, the statement that reads the row is prepared.
+    const all = signal();
+    let reading = 0;
+    const reads = Array.from({ length: 16 }, () =>
+      store.read(async (tx) => {
+        await tx.fetch([], [rangeOf({})]);
+        await tx.fetch([COUNTER], []);
+        reading += 1;
+        if (reading === 16) all.give();
+        await all.given;
+      }),
+    );
+    await Promise.all(reads);
+    await withClient(async (client) => {
+      await client.query(`ALTER TABLE burrow_rows ALTER COLUMN body TYPE ${type}`);
+    });
+    await increment(store);
+  }
+  expect(await counterOf(store)).toBe(3);
+  expect((await everything(store)).documents).toEqual([]);
 });
 
 test('write() is refused while the server is down, and succeeds when it is back', async () => {

@@ -20,7 +20,7 @@ import { openTables } from './sql-tables.ts';
 /** The first test with each server starts it. */
 const START_MS = 60_000;
 
-const CODES = ['40001', '40P01', '40003', '08006', '57P01', undefined];
+const CODES = ['40001', '40P01', '40003', '08006', '26000', '57P01', undefined];
 
 const { pglite, postgres } = sharedDatabases();
 
