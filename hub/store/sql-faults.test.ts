@@ -125,38 +125,70 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect((await everything(store)).entries).toHaveLength(before.entries.length + 1);
     });
 
-    test('is not executed again if the mark of its commit is gone, because a server whose clock is ahead has removed it', async () => {
-      const inner = await shared();
-      const connect = database.connect.bind(database);
-      const removeMarks = async (): Promise<void> => {
-        const connection = await inner.connect();
-        await connection.run([
-          { name: '', text: "UPDATE burrow_commits SET at = at - INTERVAL '1 year'", values: [] },
-          forgetMarks(tenant, 'a store that closes'),
-        ]);
-        connection.release();
-      };
-      await job();
-      database.statements = [];
-      await job();
-      const { length } = database.statements;
-      expect(database.statements.at(-1)?.name).toBe('burrow_commit');
-      database.statements = [];
-      database.fault = { code: '08006', at: length, isAfter: true };
-      let connections = 0;
-      database.connect = async () => {
-        connections += 1;
-        // The second connection looks up whether the commit happened.
-        if (connections === 2) await removeMarks();
-        return connect();
-      };
-      await expect(job()).rejects.toMatchObject({
+    describe('is not executed again if the mark of its commit is gone, because a server whose clock is ahead has removed it', () => {
+      /** The marks are removed between the commit, whose answer is lost, and the look-up. */
+      async function loseAnswerAndMarks(length: number): Promise<void> {
+        const inner = await shared();
+        const connect = database.connect.bind(database);
+        const removeMarks = async (): Promise<void> => {
+          const connection = await inner.connect();
+          await connection.run([
+            { name: '', text: "UPDATE burrow_commits SET at = at - INTERVAL '1 year'", values: [] },
+            forgetMarks(tenant, 'a store that closes'),
+          ]);
+          connection.release();
+        };
+        database.statements = [];
+        database.fault = { code: '08006', at: length, isAfter: true };
+        let connections = 0;
+        database.connect = async () => {
+          connections += 1;
+          // The second connection looks up whether the commit happened.
+          if (connections === 2) await removeMarks();
+          return connect();
+        };
+      }
+      const refused = {
         code: 'storage_unavailable',
         message: expect.stringContaining('check whether the write was made'),
+      };
+
+      test('a later commit of a store', async () => {
+        await job();
+        database.statements = [];
+        await job();
+        const { length } = database.statements;
+        expect(database.statements.at(-1)?.name).toBe('burrow_commit');
+        await loseAnswerAndMarks(length);
+        await expect(job()).rejects.toMatchObject(refused);
+        expect(await counterOf(store)).toBe(3);
+        await job();
+        expect(await counterOf(store)).toBe(4);
       });
-      expect(await counterOf(store)).toBe(3);
+
+      // A database with a single connection has no failover.
+      if (name === 'PGlite') return;
+      test('the first commit of a store', async () => {
+        await job();
+        database.statements = [];
+        await job();
+        const { length } = database.statements;
+        store = await openTables(database, tenant, { random: () => 0 });
+        await loseAnswerAndMarks(length);
+        await expect(job()).rejects.toMatchObject(refused);
+        expect(await counterOf(store)).toBe(3);
+      });
+    });
+
+    test('is executed if the connection is lost before the first commit of a store', async () => {
       await job();
-      expect(await counterOf(store)).toBe(4);
+      const { length } = database.statements;
+      store = await openTables(database, tenant, { random: () => 0 });
+      database.statements = [];
+      database.fault = { code: '08006', at: length, isAfter: false };
+      await job();
+      expect(database.fault).toBeUndefined();
+      expect(await counterOf(store)).toBe(2);
     });
 
     test('is refused after ten failures and leaves nothing', async () => {

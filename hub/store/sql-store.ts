@@ -34,6 +34,8 @@ export interface SqlStoreOptions {
   readonly tenant: string;
   /** Identifies this store among all stores that the tenant has ever had. */
   readonly writer: string;
+  /** The lanes for which there is a mark of this store. Those of its commits are added. */
+  readonly marked?: readonly sql.Lane[];
   /** Returns a number from 0 to 1. Used to spread retries. */
   readonly random: () => number;
   readonly wait: (ms: number) => Promise<void>;
@@ -81,8 +83,8 @@ export class SqlStore implements Store {
   private readonly shared: SharedReads;
   private readonly queue = new LaneQueue<sql.Lane>();
   private commits = 0;
-  /** The lanes in which this store has committed. Its mark is there, unless another store has removed it. */
-  private readonly marked = new Set<sql.Lane>();
+  /** The lanes for which the mark of this store is there, unless another store has removed it. */
+  private readonly marked: Set<sql.Lane>;
   private running = 0;
   private isClosed = false;
   /** Whether the last call failed because its connection was lost. */
@@ -92,6 +94,7 @@ export class SqlStore implements Store {
   constructor(options: SqlStoreOptions) {
     this.options = options;
     this.shared = new SharedReads(options.database, options.tenant);
+    this.marked = new Set(options.marked);
   }
 
   async read<T>(
@@ -154,7 +157,7 @@ export class SqlStore implements Store {
       await new Promise<void>((idle) => {
         this.whenIdle = idle;
       });
-    if (this.commits > 0) await this.forgetMarks();
+    if (this.marked.size > 0) await this.forgetMarks();
   }
 
   private async forgetMarks(): Promise<void> {

@@ -6,7 +6,7 @@ import { migrate, requireMigrated } from '../sql/migrations.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
 import { READ_ONLY } from '../sql/sql-refusals.ts';
-import { makeSequencers } from '../sql/statements.ts';
+import { LANES, makeSequencers, markCommit } from '../sql/statements.ts';
 
 /** Generates a name that no other store has or had. */
 export const newWriter = (): string => randomBytes(12).toString('hex');
@@ -25,11 +25,15 @@ export async function openTables(
   {
     isReadOnly = false,
     wait = (ms) => pause(ms),
+    writer = newWriter(),
     ...options
   }: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random' | 'report' | 'wait'>> & {
     readonly isReadOnly?: boolean;
   } = {},
 ): Promise<SqlStore> {
+  // The first commit of each lane can then be looked up, too. A single connection has no failover to another server, and a hub must
+  // start on it if its disk is full.
+  const marked = isReadOnly || database.isExclusive ? [] : Object.values(LANES);
   let wasConnected = false;
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -39,7 +43,8 @@ export async function openTables(
         if (isReadOnly) await requireMigrated(connection);
         else {
           await migrate(connection);
-          await connection.run([makeSequencers(tenant)]);
+          const marks = marked.length > 0 ? [markCommit(tenant, marked, writer, 0)] : [];
+          await connection.run([makeSequencers(tenant), ...marks]);
         }
         break;
       } finally {
@@ -61,7 +66,8 @@ export async function openTables(
   return new SqlStore({
     database,
     tenant,
-    writer: newWriter(),
+    writer,
+    marked,
     random: () => randomInt(1_000_000) / 1_000_000,
     wait,
     ...options,
