@@ -61,8 +61,6 @@ const summaries = new Map(
 );
 /** Their forms are written by JavaScript, so the reference describes them in its introduction. */
 const NO_FORM = ['Bytes', 'Lambda'];
-/** They share one interface, so an editor shows the summary only before the parenthesis is typed. */
-const SHARED = ['Union', 'Intersection', 'Difference'];
 
 /** @param {ts.Symbol | ts.Signature} each */
 const commentOf = (each) =>
@@ -73,7 +71,7 @@ function wrongComments(builder) {
   const { name } = builder;
   const summary = NO_FORM.includes(name) ? commentOf(builder) : summaries.get(plain(name));
   const signatures = checker.getTypeOfSymbol(builder).getCallSignatures();
-  const overloads = signatures.length > 1 && !SHARED.includes(name) ? signatures : [];
+  const overloads = signatures.length > 1 ? signatures : [];
   const comments = [builder, ...overloads].map(commentOf);
   return summary && comments.every((each) => each.startsWith(summary)) ? [] : [{ name, comments }];
 }
@@ -87,6 +85,32 @@ test('an editor shows the same for a builder that is called on a client', () => 
   const calls = client.getProperties().filter(({ name }) => name in q);
   expect(calls.length).toBe(builders.length);
   expect(calls.flatMap(wrongComments)).toEqual([]);
+});
+
+test('an editor names the parameters of a call as a person would', () => {
+  const path = join(root, 'calls.ts');
+  const text = `import { q, type Expr } from './src/index.ts';
+    declare const list: Expr<number>[];
+    [q.Add(1, 2), q.Add(1, ...list), q.Add(...list), q.Union(list, [1]), q.Format('%s', 1)];`;
+  const compiled = compileSurface(new Map([[path, text]]));
+  const source = /** @type {ts.SourceFile} */ (compiled.getSourceFile(path));
+  const its = compiled.getTypeChecker();
+  /** @type {string[]} */
+  const shown = [];
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    const signature = ts.isCallExpression(node) ? its.getResolvedSignature(node) : undefined;
+    if (signature) shown.push(its.signatureToString(signature));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  expect(shown).toEqual([
+    '(first: Arg, ...others: Arg[]): Expr<number>',
+    '(first: Arg, ...others: Arg[]): Expr<number>',
+    '(...numbers: Expr<number>[]): Expr<number>',
+    '(first: Arg, ...others: Arg[]): Expr<number[]>',
+    '(text: Arg, ...values: Arg[]): Expr<string>',
+  ]);
 });
 
 test('no exported name is the name of a DOM type', () => {

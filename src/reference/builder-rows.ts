@@ -4,9 +4,10 @@
  */
 import { rowsIn, type BuilderRow } from '../client/queries/builder-table.ts';
 import { FUNCTION_ROWS } from '../query/table.ts';
-import type { Parameter } from '../query/function-row.ts';
+import type { Form, Parameter } from '../query/function-row.ts';
 import { FAMILIES, isOwnForm } from './families.ts';
 import type { Family, FormDocs } from './form-docs.ts';
+import { parametersOf } from './parameter-nouns.ts';
 
 /**
  * Rows of builders whose parameters differ from those of their function, by the key that names the form. They follow
@@ -132,16 +133,16 @@ function typeOf(row: BuilderRow, { file, docs }: Family): readonly string[] {
   const type = TYPES[doc.result] ?? (isScalar ? undefined : 'unknown');
   if (type === undefined)
     throw new Error(`The result of ${row.name}, "${doc.result}", has no type: add it to TYPES.`);
-  return [`  /** ${doc.summary} */`, `  ${row.name}: ${signatureOf(row)} => Expr<${type}>;`];
+  return [`  /** ${doc.summary} */`, `  ${row.name}: ${signatureOf(row)} => Returns<M, ${type}>;`];
 }
 
-function signatureOf({ keys }: BuilderRow): string {
-  const parameters = keys.flatMap(({ key, mark }, at) => {
-    const name =
-      at === 0 ? 'value' : key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    if (mark === '-') return [];
-    if (mark === '*') return [`...${name}s: [Arg, ...Arg[]]`];
-    return [`${name}${mark === '' ? '' : '?'}: Arg`];
+function signatureOf(row: BuilderRow): string {
+  const key = row.keys[0]?.key ?? '';
+  const form: Form = FUNCTION_ROWS.find(({ name }) => name === key)?.form ?? {};
+  const parameters = parametersOf(row, form[key]?.type ?? '').map(({ noun, mark }, at) => {
+    if (mark === '*') return at === 0 ? `...${noun}: Some<A>` : `...${noun}: Arg[]`;
+    return `${noun}${mark === '' ? '' : '?'}: ${noun === 'unit' ? 'Unit' : 'Arg'}`;
   });
-  return `(${parameters.join(', ')})`;
+  const types = row.keys[0]?.mark === '*' ? '<A extends readonly Arg[]>' : '';
+  return `${types}(${parameters.join(', ')})`;
 }

@@ -6,6 +6,7 @@ import type { ApiVersion } from '../query/session.ts';
 import { BASIC_FORMS, FUNCTION_ROWS } from '../query/table.ts';
 import { FAMILIES } from './families.ts';
 import type { Family, FormDocs } from './form-docs.ts';
+import { parametersOf } from './parameter-nouns.ts';
 
 export interface FormParameter {
   readonly key: string;
@@ -118,48 +119,14 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
   paginate: ['Paginate(set, { size, after, before, cursor, ts, events, sources }?)'],
 };
 
-/** The name of the form's first parameter, by its type. */
-const NOUNS: Readonly<Record<string, string>> = {
-  Any: 'value',
-  'Any*': 'values',
-  'Any+': 'values',
-  'Array or Page': 'collection',
-  Boolean: 'boolean',
-  'Boolean+': 'booleans',
-  'Collection Ref': 'collection',
-  'Database Ref': 'database',
-  'Database Ref or Null': 'scope',
-  Integer: 'integer',
-  Iterable: 'collection',
-  Lambda: 'lambda',
-  Number: 'number',
-  'Number+': 'numbers',
-  Object: 'params',
-  Path: 'path',
-  Ref: 'ref',
-  RefOrSet: 'refOrSet',
-  'Scalar*': 'values',
-  Set: 'set',
-  'SetOrArray+': 'sets',
-  String: 'text',
-  'String*': 'strings',
-  'String or Function Ref': 'function',
-  'String or Index Ref': 'index',
-  'String or Ref': 'collection',
-  Temporal: 'time',
-  Time: 'time',
-};
-
 function signaturesOf(name: string, parameters: readonly FormParameter[]): readonly string[] {
   const special = SPECIAL[name];
   if (special) return special;
   return BUILDER_ROWS.filter((row) => row.keys[0]?.key === name).map((row) => {
-    const words = row.keys.flatMap(({ key, mark }, at) => {
-      if (mark === '-') return [];
-      const type = parameters.find((each) => each.key === key)?.type ?? '';
-      const noun = at === 0 ? (NOUNS[type] ?? key) : key;
-      if (mark === '*') return [`...${noun}`];
-      return [mark === '' ? noun : `${noun}?`];
+    const type = parameters.find(({ key }) => key === name)?.type ?? '';
+    const words = parametersOf(row, type).map(({ noun, mark }) => {
+      if (mark === '*') return `...${noun}`;
+      return mark === '' ? noun : `${noun}?`;
     });
     return `${row.name}(${(row.swapped ? words.reverse() : words).join(', ')})`;
   });

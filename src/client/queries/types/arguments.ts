@@ -1,4 +1,5 @@
 /** Types of the arguments of a query, and of what they evaluate to. */
+import type { TimeUnit } from '../../../values/time-units.ts';
 import type { Bytes, Expr, Query, Ref } from '../values.ts';
 
 /** Any object except a `Date`, which has no wire form: use `q.Time(date.toISOString())`. */
@@ -10,6 +11,9 @@ interface NoDate {
 
 /** What may be passed where a query expects an expression; functions become lambdas. */
 export type Arg = Expr | string | number | bigint | boolean | null | symbol | Plain;
+
+/** A unit of time, in the singular or the plural, or an expression for one. */
+export type Unit = TimeUnit | `${TimeUnit}s` | Expr;
 
 /** A lambda with unknown parameter types. Its variables can be used where a value of any type is expected. */
 export type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
@@ -33,11 +37,15 @@ export type Evaluated<A> = A extends Ref
                 ? Bytes
                 : A extends (...args: never) => unknown
                   ? Query
-                  : A extends readonly (infer Each)[]
-                    ? Evaluated<Each>[]
-                    : A extends object
-                      ? { [K in keyof A]: Evaluated<A[K]> }
-                      : unknown;
+                  : A extends readonly [] | readonly [unknown, ...unknown[]]
+                    ? { -readonly [K in keyof A]: Evaluated<A[K]> }
+                    : A extends readonly (infer Each)[]
+                      ? Evaluated<Each>[]
+                      : A extends object
+                        ? { [K in keyof A]: Evaluated<A[K]> }
+                        : A extends undefined
+                          ? A
+                          : unknown;
 
 /** Like `Evaluated`, but a literal string keeps its type: it may be one of the few words that a field takes. */
 export type Literally<A> = A extends string ? A : Evaluated<A>;

@@ -111,6 +111,8 @@ export function refused(): void {
   for (const unit of ['half days', 'day', q.Var('unit')] as const) q.TimeAdd(q.Now(), 1, unit);
   // @ts-expect-error There is no such unit: it is seven days.
   q.TimeAdd(q.Now(), 1, 'week');
+  // @ts-expect-error Nor here.
+  q.TimeDiff(q.Now(), q.Now(), 'years');
   // @ts-expect-error A set, not the name of a collection.
   void openDatabase('notes').then((db) => db.sync({ url: 'https://hub.example', sets: ['notes'] }));
   // @ts-expect-error An index, not its name.

@@ -2,6 +2,7 @@
 import type { Expr, SetRef } from '../values.ts';
 import type { Arg, Evaluated, Lambda } from './arguments.ts';
 import type { Page } from './documents.ts';
+import type { Mode, Returns } from './returns.ts';
 
 export type Listed = readonly unknown[] | Page;
 type Iterated = Listed | SetRef;
@@ -28,82 +29,101 @@ type Parts<T> = [T] extends [never]
 
 export type Mapped<C, B> = C extends readonly unknown[] ? Evaluated<B>[] : Page<Evaluated<B>>;
 
+/** The union of two types, or only one of them if it contains the other: `number[]` for an array that was empty at first. */
+type Either<A, B> = [B] extends [A] ? A : [A] extends [B] ? B : A | B;
+
 /** The type of a fold's result: over a page, it is a page with the one value. */
 export type Folded<A, R> = [Evaluated<A>] extends [never]
   ? R
   : Evaluated<A> extends Page
     ? Page<R>
     : R;
-type Fold<R> = <A extends Arg>(collection: A) => Expr<Folded<A, R>>;
+type Fold<M extends Mode, R> = <A extends Arg>(collection: A) => Returns<M, Folded<A, R>>;
 
-type Same = <A extends Arg>(collection: A) => Expr<Evaluated<A>>;
-type Cut = <A extends Arg>(count: Arg, collection: A) => Expr<Evaluated<A>>;
-type Joined = <A extends Arg>(elements: Arg, collection: A) => Expr<Evaluated<A>>;
-type Truth = (collection: Arg) => Expr<boolean>;
+type Same<M extends Mode> = <A extends Arg>(collection: A) => Returns<M, Evaluated<A>>;
+type Cut<M extends Mode> = <A extends Arg>(count: Arg, collection: A) => Returns<M, Evaluated<A>>;
+type Joined<M extends Mode> = <E extends Arg, A extends Arg>(
+  elements: E,
+  collection: A,
+) => Returns<M, WithElements<Evaluated<A>, Evaluated<E>>>;
+/** An array with more elements: with a value, or with those of an array. */
+type WithElements<C, E> = C extends readonly (infer T)[]
+  ? (T | (E extends readonly (infer Each)[] ? Each : E))[]
+  : C;
+type Truth<M extends Mode> = (collection: Arg) => Returns<M, boolean>;
 
-export interface Collections {
+export interface Collections<M extends Mode> {
   /** Applies a lambda to each element of an array or page. */
   Map: {
     /** Applies a lambda to each element of an array or page. */
-    <C extends Listed, B>(collection: Expr<C>, body: Each<ElementOf<C>, B>): Expr<Mapped<C, B>>;
+    <C extends Listed, B>(
+      collection: Expr<C>,
+      body: Each<ElementOf<C>, B>,
+    ): Returns<M, Mapped<C, B>>;
     /** Applies a lambda to each element of an array or page. */
-    <T, B>(collection: readonly T[], body: Each<Evaluated<T>, B>): Expr<Evaluated<B>[]>;
+    <T, B>(collection: readonly T[], body: Each<Evaluated<T>, B>): Returns<M, Evaluated<B>[]>;
     /** Applies a lambda to each element of an array or page. */
-    <T = unknown>(collection: Arg, body: Lambda): Expr<T>;
+    <T = unknown>(collection: Arg, body: Lambda): Returns<M, T>;
   };
   /** Applies a lambda to each element for its side effects and returns the input unchanged. */
   Foreach: {
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <A extends Listed>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Expr<A>;
+    <A extends Listed>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Returns<M, A>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Expr<Evaluated<T>[]>;
+    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Returns<M, Evaluated<T>[]>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <A extends Arg>(collection: A, body: Lambda): Expr<Evaluated<A>>;
+    <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
   };
   /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
   Filter: {
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <A extends Iterated>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Expr<A>;
+    <A extends Iterated>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Returns<M, A>;
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Expr<Evaluated<T>[]>;
+    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Returns<M, Evaluated<T>[]>;
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <A extends Arg>(collection: A, body: Lambda): Expr<Evaluated<A>>;
+    <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
   };
   /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
   Reduce: {
     /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
-    <C extends Iterated, A extends Arg>(
-      body: (sum: Expr<Evaluated<A>>, element: Expr<ElementOf<C>>) => unknown,
+    <C extends Iterated, A extends Arg, B>(
+      body: (sum: Expr<Evaluated<A>>, element: Expr<ElementOf<C>>) => B,
       initial: A,
       collection: Expr<C>,
-    ): Expr<Folded<Expr<C>, Evaluated<A>>>;
+    ): Returns<M, Folded<Expr<C>, Either<Evaluated<A>, Evaluated<B>>>>;
     /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
-    <A extends Arg>(body: Lambda, initial: A, collection: Arg): Expr<Evaluated<A>>;
+    <T, A extends Arg, B>(
+      body: (sum: Expr<Evaluated<A>>, element: Expr<Evaluated<T>>) => B,
+      initial: A,
+      collection: readonly T[],
+    ): Returns<M, Either<Evaluated<A>, Evaluated<B>>>;
+    /** Folds from the left: the lambda takes the accumulator and the next element and returns the next accumulator. */
+    <A extends Arg>(body: Lambda, initial: A, collection: Arg): Returns<M, Evaluated<A>>;
   };
   /** The first elements. On a page, `after` moves to the first element that is left out. */
-  Take: Cut;
+  Take: Cut<M>;
   /** All but the first elements. On a page, `before` moves to the first element that is kept. */
-  Drop: Cut;
+  Drop: Cut<M>;
   /** Adds elements at the start of an array. */
-  Prepend: Joined;
+  Prepend: Joined<M>;
   /** Adds elements at the end of an array. */
-  Append: Joined;
+  Append: Joined<M>;
   /** Whether there are no elements; for a set, none that the caller may read. */
-  IsEmpty: Truth;
+  IsEmpty: Truth<M>;
   /** Whether there is at least one element. */
-  IsNonEmpty: Truth;
+  IsNonEmpty: Truth<M>;
   /** The number of elements. */
-  Count: Fold<number>;
+  Count: Fold<M, number>;
   /** The sum of all elements: an Integer unless one of them is a Double; 0 if there are none. */
-  Sum: Fold<number>;
+  Sum: Fold<M, number>;
   /** The arithmetic mean. */
-  Mean: Fold<number>;
+  Mean: Fold<M, number>;
   /** Whether any element is true. Every element is checked, so an element that is not a Boolean fails even after a true one. */
-  Any: Fold<boolean>;
+  Any: Fold<M, boolean>;
   /** Whether every element is true; true if there are none. */
-  All: Fold<boolean>;
+  All: Fold<M, boolean>;
   /** The elements in reverse order. For a set: the set read backwards. */
-  Reverse: Same;
+  Reverse: Same<M>;
   /** Each element once, at its first position. For a set: the set without repeated adjacent elements. */
-  Distinct: Same;
+  Distinct: Same<M>;
 }

@@ -8,6 +8,7 @@ import type {
   DataOf,
   StoredDocument,
   DocumentRef,
+  HistoryEvent,
   KeyDocument,
   LoginParams,
   Page,
@@ -18,6 +19,7 @@ import type {
   Token,
 } from './documents.ts';
 import type { At, Leads, Otherwise, Step } from './paths.ts';
+import type { Mode, Returns, Some } from './returns.ts';
 import type {
   AccessProviderParams,
   CollectionParams,
@@ -28,22 +30,20 @@ import type {
   RoleParams,
 } from './schema.ts';
 
-type Nullary<R> = () => Expr<R>;
-type Unary<R> = (value: Arg) => Expr<R>;
-type Binary<R> = (first: Arg, second: Arg) => Expr<R>;
+type Nullary<M extends Mode, R> = () => Returns<M, R>;
 /** Creates a schema object. A misspelt member is a type error in an object literal, and an error of the query in an expression. */
-type Made<P, R = SchemaDocument> = (params: P | Expr) => Expr<R>;
-type NativeRef = (scope?: Arg) => Expr<Ref>;
-type NamedRef = (name: Arg, scope?: Arg) => Expr<Ref>;
+type Made<M extends Mode, P, R = SchemaDocument> = (params: P | Expr) => Returns<M, R>;
+type NativeRef<M extends Mode> = (scope?: Arg) => Returns<M, Ref>;
+type NamedRef<M extends Mode> = (name: Arg, scope?: Arg) => Returns<M, Ref>;
 
 /** A document whose `data` is a `T` if `T` is given; otherwise, of the type that the argument implies. */
 export type DocumentAt<T, A> = StoredDocument<[T] extends [never] ? DataOf<A> : T>;
 
-export interface Reading {
+export interface Reading<M extends Mode> {
   /** The document at a ref, or at the first entry of a set. */
-  Get: <T = never, A extends Arg = Arg>(ref: A, ts?: Arg) => Expr<DocumentAt<T, A>>;
+  Get: <T = never, A extends Arg = Arg>(ref: A, ts?: Arg) => Returns<M, DocumentAt<T, A>>;
   /** The key or token with this secret. */
-  KeyFromSecret: Unary<Data>;
+  KeyFromSecret: (secret: Arg) => Returns<M, Data>;
   /**
    * One page of a set, 64 elements by default, with cursors to the next and previous pages. `after` starts at a cursor, `before` ends just
    * before one; `events` returns the history, `sources` adds which set each element comes from.
@@ -56,15 +56,15 @@ export interface Reading {
     <T, const O extends PaginateOptions = PaginateOptions>(
       set: Expr<SetRef<T>>,
       options?: O,
-    ): Expr<Page<Shown<T, O>>>;
+    ): Returns<M, Page<Shown<T, O>>>;
     /**
      * One page of a set, 64 elements by default, with cursors to the next and previous pages. `after` starts at a cursor, `before` ends
      * just before one; `events` returns the history, `sources` adds which set each element comes from.
      */
-    <T = unknown>(set: Arg, options?: PaginateOptions): Expr<Page<T>>;
+    <T = unknown>(set: Arg, options?: PaginateOptions): Returns<M, Page<T>>;
   };
   /** Whether the document exists, or the set has an element, and the caller may read it. */
-  Exists: (ref: Arg, ts?: Arg) => Expr<boolean>;
+  Exists: (ref: Arg, ts?: Arg) => Returns<M, boolean>;
   /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
   Select: {
     /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
@@ -72,101 +72,118 @@ export interface Reading {
       path: P & Leads<O, P, D>,
       from: Expr<O>,
       otherwise?: D,
-    ): Expr<At<O, P> | Literally<D>>;
+    ): Returns<M, At<O, P> | Literally<D>>;
     /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
-    <T = unknown, A extends Arg = Arg, const P extends Arg = Arg, D extends Otherwise = Otherwise>(
+    <T = never, A extends Arg = Arg, const P extends Arg = Arg, D extends Otherwise = Otherwise>(
       path: P & (D extends readonly [] ? Leads<Evaluated<A>, P, never> : unknown),
       from: A,
       ...otherwise: D
-    ): Expr<T>;
+    ): Returns<M, [T] extends [never] ? At<Evaluated<A>, P> | Literally<D[number]> : T>;
   };
   /**
    * All values at a path as one flat array. An array along the path is followed into each of its elements.
    * @deprecated
    */
-  SelectAll: <T = unknown>(path: Arg, from: Arg) => Expr<T[]>;
+  SelectAll: <T = unknown>(path: Arg, from: Arg) => Returns<M, T[]>;
   /**
    * The old name of `contains_path`.
    * @deprecated in favour of `ContainsPath`
    */
-  Contains: Binary<boolean>;
+  Contains: (path: Arg, value: Arg) => Returns<M, boolean>;
   /** Whether there is a value at a path. */
-  ContainsPath: Binary<boolean>;
+  ContainsPath: (path: Arg, value: Arg) => Returns<M, boolean>;
   /** Whether an object has a member of this name. */
-  ContainsField: Binary<boolean>;
+  ContainsField: (field: Arg, object: Arg) => Returns<M, boolean>;
   /** Whether an array, object, page, document, ref or set contains this value. */
-  ContainsValue: Binary<boolean>;
+  ContainsValue: (value: Arg, container: Arg) => Returns<M, boolean>;
 }
 
-export interface Writing {
+export interface Writing<M extends Mode> {
   /** Creates a document: in a collection with a new id, or at a ref with the id of the ref. */
   Create: <T = never, A extends Arg = Arg>(
     collection: A,
     params?: Params<DataOf<A>>,
-  ) => Expr<DocumentAt<T, A>>;
+  ) => Returns<M, DocumentAt<T, A>>;
   /** Merges members into a document at every depth. Null removes a member; arrays are replaced as a whole. */
   Update: <T = never, A extends Arg = Arg>(
     ref: A,
     params: Changes<DataOf<A>>,
-  ) => Expr<DocumentAt<T, A>>;
+  ) => Returns<M, DocumentAt<T, A>>;
   /** Replaces all members of a document. */
   Replace: <T = never, A extends Arg = Arg>(
     ref: A,
     params: Params<DataOf<A>>,
-  ) => Expr<DocumentAt<T, A>>;
+  ) => Returns<M, DocumentAt<T, A>>;
   /** Deletes a document and returns it as it was. */
-  Delete: <T = never, A extends Arg = Arg>(ref: A) => Expr<DocumentAt<T, A>>;
+  Delete: <T = never, A extends Arg = Arg>(ref: A) => Returns<M, DocumentAt<T, A>>;
   /** Inserts an event into the history of a document. */
-  Insert: <T = unknown>(ref: Arg, ts: Arg, action: Arg, params: Arg) => Expr<T>;
+  Insert: <T = unknown>(ref: Arg, ts: Arg, action: Arg, params: Arg) => Returns<M, T>;
   /** Removes an event from the history of a document. Removing an event that does not exist is not an error. */
-  Remove: (ref: Arg, ts: Arg, action: Arg) => Expr<null>;
+  Remove: (ref: Arg, ts: Arg, action: Arg) => Returns<M, null>;
   /**
    * The old name of `create_collection`.
    * @deprecated in favour of `CreateCollection`
    */
-  CreateClass: Made<CollectionParams, Data>;
+  CreateClass: Made<M, CollectionParams, Data>;
   /** Creates a collection. */
-  CreateCollection: Made<CollectionParams>;
+  CreateCollection: Made<M, CollectionParams>;
   /** Creates a child database. */
-  CreateDatabase: Made<DatabaseParams>;
+  CreateDatabase: Made<M, DatabaseParams>;
   /**
    * Creates an index of one or several collections. `terms` are the fields to search by; `values` are the fields it returns and sorts by.
    */
-  CreateIndex: Made<IndexParams, SchemaDocument & { active: boolean }>;
+  CreateIndex: Made<M, IndexParams, SchemaDocument & { active: boolean }>;
   /** Creates a key with a role. Only this answer contains the secret of the key. */
-  CreateKey: Made<KeyParams, KeyDocument>;
+  CreateKey: Made<M, KeyParams, KeyDocument>;
   /** Creates a stored function. With a `role` it runs with the permissions of that role. */
-  CreateFunction: Made<FunctionParams>;
+  CreateFunction: Made<M, FunctionParams>;
   /**
    * Creates a role: its privileges and who its members are. What it names is governed by roles alone: `permissions` no longer apply there.
    */
-  CreateRole: Made<RoleParams>;
+  CreateRole: Made<M, RoleParams>;
   /** Creates an access provider: an identity provider whose signed tokens (JWT) are accepted as secrets. */
-  CreateAccessProvider: Made<AccessProviderParams>;
+  CreateAccessProvider: Made<M, AccessProviderParams>;
   /** Moves a database, with everything in it, under another parent. */
-  MoveDatabase: Binary<unknown>;
+  MoveDatabase: (database: Arg, parent: Arg) => Returns<M, unknown>;
 }
 
-interface Algebra {
-  <T>(...sets: [Expr<SetRef<T>>, ...Expr<SetRef<T>>[]]): Expr<SetRef<T>>;
-  <T>(sets: readonly Expr<SetRef<T>>[]): Expr<SetRef<T>>;
-  <T>(...arrays: [readonly T[], ...(readonly T[])[]]): Expr<Evaluated<T>[]>;
-  (...collections: [Arg, ...Arg[]]): Expr<SetRef>;
-}
+type Algebra<M extends Mode> = <A extends readonly Arg[]>(
+  ...operands: Some<A>
+) => Returns<M, Combined<FirstOf<A>>>;
 
-export interface Sets {
+/** Operands: the arguments, or the elements of the only one if it is an array. */
+type OperandOf<A extends readonly unknown[]> = A extends readonly [infer Only]
+  ? Evaluated<Only> extends readonly (infer Operand)[]
+    ? Operand
+    : Evaluated<Only>
+  : Evaluated<A[number]>;
+type FirstOf<A extends readonly unknown[]> = A extends readonly [unknown]
+  ? OperandOf<A>
+  : A extends readonly [infer First, ...unknown[]]
+    ? Evaluated<First>
+    : Evaluated<A[number]>;
+/** Type of the set or array that consists of elements of these operands. */
+type Combined<Operand> = [Operand] extends [never]
+  ? SetRef
+  : [Operand] extends [readonly (infer T)[]]
+    ? T[]
+    : [Operand] extends [SetRef<infer T>]
+      ? SetRef<T>
+      : SetRef;
+
+export interface Sets<M extends Mode> {
   /** The set of one document, while it exists. */
-  Singleton: Unary<SetRef<Ref>>;
+  Singleton: <A extends Arg>(ref: A) => Returns<M, SetRef<RefIn<Evaluated<A>>>>;
   /** The history of a document or set, as a set of events. */
-  Events: Unary<SetRef>;
+  Events: (refOrSet: Arg) => Returns<M, SetRef<HistoryEvent>>;
   /** The entries of an index with exactly these terms. A wrong number of terms matches nothing. */
-  Match: <T = unknown>(index: Arg, ...terms: Arg[]) => Expr<SetRef<T>>;
+  Match: <T = unknown>(index: Arg, ...terms: Arg[]) => Returns<M, SetRef<T>>;
   /** The elements of any operand. A repeated element occurs as often as in the operand that has it most often. */
-  Union: Algebra;
+  Union: <A extends readonly Arg[]>(...operands: Some<A>) => Returns<M, Combined<OperandOf<A>>>;
   /** The elements that all operands have. */
-  Intersection: Algebra;
+  Intersection: Algebra<M>;
   /** The elements of the first operand that no other operand has. */
-  Difference: Algebra;
+  Difference: Algebra<M>;
   /**
    * Maps each element of a set to another set and merges these in order. The other set is the result of a lambda, or the entries of an
    * index whose terms are the values of the element.
@@ -176,7 +193,10 @@ export interface Sets {
      * Maps each element of a set to another set and merges these in order. The other set is the result of a lambda, or the entries of an
      * index whose terms are the values of the element.
      */
-    <S, T>(source: Expr<SetRef<S>>, target: (element: Expr<S>) => Expr<SetRef<T>>): Expr<SetRef<T>>;
+    <S, T>(
+      source: Expr<SetRef<S>>,
+      target: (element: Expr<S>) => Expr<SetRef<T>>,
+    ): Returns<M, SetRef<T>>;
     /**
      * Maps each element of a set to another set and merges these in order. The other set is the result of a lambda, or the entries of an
      * index whose terms are the values of the element.
@@ -184,16 +204,16 @@ export interface Sets {
     <T = unknown>(
       source: Arg,
       target: Expr | ((...variables: Expr<never>[]) => Expr<SetRef<T>>),
-    ): Expr<SetRef<T>>;
+    ): Returns<M, SetRef<T>>;
   };
   /** The entries of a set between two bounds, both inclusive. A bound is a prefix of a tuple; `[]` is unbounded. */
-  Range: <A extends Arg>(set: A, from: Arg, to: Arg) => Expr<Evaluated<A>>;
+  Range: <A extends Arg>(set: A, from: Arg, to: Arg) => Returns<M, Evaluated<A>>;
   /** All documents of a collection. */
   Documents: {
     /** All documents of a collection. */
-    <T>(collection: Expr<CollectionRef<T>>): Expr<SetRef<Member<T>>>;
+    <T>(collection: Expr<CollectionRef<T>>): Returns<M, SetRef<Member<T>>>;
     /** All documents of a collection. */
-    (collection: Arg): Expr<SetRef<Ref>>;
+    (collection: Arg): Returns<M, SetRef<Ref>>;
   };
   /**
    * Merges objects, one level deep; later ones win. A lambda of `(key, left, right)` can choose the value instead. A member that becomes
@@ -204,98 +224,120 @@ export interface Sets {
      * Merges objects, one level deep; later ones win. A lambda of `(key, left, right)` can choose the value instead. A member that becomes
      * null is removed.
      */
-    <A extends object, B extends object>(object: Expr<A>, other: Expr<B>): Expr<Merged<A, B>>;
+    <A extends Arg, B extends Arg>(
+      object: A,
+      other: B,
+    ): Returns<M, Merged<Evaluated<A>, Evaluated<B>>>;
     /**
      * Merges objects, one level deep; later ones win. A lambda of `(key, left, right)` can choose the value instead. A member that becomes
      * null is removed.
      */
-    <T = Data>(object: Arg, others: Arg, resolver?: Lambda): Expr<T>;
+    <T = Data>(object: Arg, others: Arg, resolver?: Lambda): Returns<M, T>;
   };
 }
 
 type Member<T> = unknown extends T ? Ref : DocumentRef<T>;
-type Merged<A, B> = {
-  [K in keyof A | keyof B]: K extends keyof B ? B[K] : K extends keyof A ? A[K] : never;
+type RefIn<T> = [T] extends [never] ? Ref : T extends Ref ? T : Ref;
+
+/** `Data` unless both are objects with known members. The last step shows the members in an editor instead of the names of these types. */
+type Merged<A, B> = [A] extends [never]
+  ? Data
+  : [B] extends [readonly unknown[]]
+    ? Data
+    : Omit<A, keyof B> & Replaced<A, B> extends infer Both
+      ? { [K in keyof Both]: Both[K] }
+      : never;
+/** Members of `B`. Null removes a member; one that may be null or absent may remove it or leave it as it is. */
+type Replaced<A, B> = {
+  [K in keyof B as [Extract<B[K], null | undefined>] extends [never] ? K : never]: B[K];
+} & {
+  [
+    K in keyof B as [Extract<B[K], null | undefined>] extends [never]
+      ? never
+      : [B[K]] extends [null]
+        ? never
+        : K
+  ]?: NonNullable<B[K]> | (K extends keyof A ? A[K] : never);
 };
 
-export interface Identities {
+export interface Identities<M extends Mode> {
   /** Creates a token for the user at a ref or set, if the password is correct. Only this answer contains the secret of the token. */
-  Login: (user: Arg, params: LoginParams) => Expr<Token>;
+  Login: (user: Arg, params: LoginParams) => Returns<M, Token>;
   /** Revokes the token of the caller; with `true`, all tokens of the user. Returns false if the caller has no token. */
-  Logout: Unary<boolean>;
+  Logout: (all: Arg) => Returns<M, boolean>;
   /** Whether a password is the user’s password. */
-  Identify: Binary<boolean>;
+  Identify: (user: Arg, password: Arg) => Returns<M, boolean>;
   /**
    * The old name of `current_identity`.
    * @deprecated in favour of `CurrentIdentity`
    */
-  Identity: Nullary<Ref>;
+  Identity: Nullary<M, Ref>;
   /** The user who is the caller. */
-  CurrentIdentity: Nullary<Ref>;
+  CurrentIdentity: Nullary<M, Ref>;
   /**
    * The old name of `has_current_identity`.
    * @deprecated in favour of `HasCurrentIdentity`
    */
-  HasIdentity: Nullary<boolean>;
+  HasIdentity: Nullary<M, boolean>;
   /** Whether the caller is a user. */
-  HasCurrentIdentity: Nullary<boolean>;
+  HasCurrentIdentity: Nullary<M, boolean>;
   /** The token or key of the caller; for a signed token (JWT), its claims. */
-  CurrentToken: Nullary<Ref>;
+  CurrentToken: Nullary<M, Ref>;
   /** Whether the caller has a token or key, so that `current_token` succeeds. */
-  HasCurrentToken: Nullary<boolean>;
+  HasCurrentToken: Nullary<M, boolean>;
 }
 
-export interface Refs {
+export interface Refs<M extends Mode> {
   /**
    * The old name of `new_id`.
    * @deprecated in favour of `NewId`
    */
-  NextId: Nullary<string>;
+  NextId: Nullary<M, string>;
   /** A new document id, to refer to a document before it is created. */
-  NewId: Nullary<string>;
+  NewId: Nullary<M, string>;
   /** The ref of the child database with this name. */
-  Database: NamedRef;
+  Database: NamedRef<M>;
   /** The ref of the index with this name. */
-  Index: NamedRef;
+  Index: NamedRef<M>;
   /**
    * The old name of `collection`.
    * @deprecated in favour of `Collection`
    */
-  Class: NamedRef;
+  Class: NamedRef<M>;
   /** The ref of the collection with this name. */
   Collection: {
     /** The ref of the collection with this name. */
-    (name: Arg, scope?: Arg): Expr<Ref>;
+    (name: Arg, scope?: Arg): Returns<M, Ref>;
     /** The ref of the collection with this name. With a document type, refs, sets and documents derived from the collection have that type: `q.Collection<Note>('notes')`. */
-    <T>(name: Arg, scope?: Arg): Expr<CollectionRef<T>>;
+    <T>(name: Arg, scope?: Arg): Returns<M, CollectionRef<T>>;
   };
   /** The ref of the stored function with this name. */
-  Function: NamedRef;
+  Function: NamedRef<M>;
   /** The ref of the role with this name. */
-  Role: NamedRef;
+  Role: NamedRef<M>;
   /** The ref of the access provider with this name. A name that does not exist also gives a ref, which can be returned and compared. */
-  AccessProvider: (name: Arg) => Expr<Ref>;
+  AccessProvider: (name: Arg) => Returns<M, Ref>;
   /** All access providers. */
-  AccessProviders: NativeRef;
+  AccessProviders: NativeRef<M>;
   /**
    * The old name of `collections`.
    * @deprecated in favour of `Collections`
    */
-  Classes: NativeRef;
+  Classes: NativeRef<M>;
   /** All collections. */
-  Collections: NativeRef;
+  Collections: NativeRef<M>;
   /** All child databases. */
-  Databases: NativeRef;
+  Databases: NativeRef<M>;
   /** All indexes. */
-  Indexes: NativeRef;
+  Indexes: NativeRef<M>;
   /** All stored functions. */
-  Functions: NativeRef;
+  Functions: NativeRef<M>;
   /** All roles. */
-  Roles: NativeRef;
+  Roles: NativeRef<M>;
   /** All keys of this database. A key is a document of the database it opens. */
-  Keys: NativeRef;
+  Keys: NativeRef<M>;
   /** All tokens. */
-  Tokens: NativeRef;
+  Tokens: NativeRef<M>;
   /** All credentials. */
-  Credentials: NativeRef;
+  Credentials: NativeRef<M>;
 }

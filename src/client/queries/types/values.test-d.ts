@@ -3,6 +3,7 @@ import {
   q,
   type Client,
   type CollectionRef,
+  type Data,
   type StoredDocument,
   type DocumentRef,
   type FaunaTime,
@@ -189,6 +190,130 @@ export function sets(): void {
   check<Of<typeof arrays>, number[]>(true);
   const back = q.Reverse(all);
   check<Of<typeof back>, SetRef<DocumentRef<Note>>>(true);
+  const names = q.Match<string>(q.Index('names'));
+  const mixed = q.Union(all, names);
+  check<Of<typeof mixed>, SetRef<DocumentRef<Note> | string>>(true);
+  const common = q.Intersection(
+    [1, 'a'],
+    q.Map([1], (n) => n),
+  );
+  check<Of<typeof common>, (string | number)[]>(true);
+  const first = q.Difference(all, names);
+  check<Of<typeof first>, SetRef<DocumentRef<Note>>>(true);
+  const one = q.Singleton(note);
+  check<Of<typeof one>, SetRef<DocumentRef<Note>>>(true);
+  const history = q.Events(note);
+  check<Of<typeof history>, SetRef<HistoryEvent>>(true);
+}
+
+/** Operands can be a list whose length is not known before. Without operands, the builder throws. */
+export function spread(tags: readonly string[], numbers: Expr<number>[]): void {
+  const tagged = tags.map((tag) => q.Match<string>(q.Index('by_tag'), tag));
+  const any = q.Union(...tagged);
+  check<Of<typeof any>, SetRef<string>>(true);
+  const every = q.Intersection(...tagged);
+  check<Of<typeof every>, SetRef<string>>(true);
+  const others = q.Difference(all, ...tagged);
+  check<Of<typeof others>, SetRef<DocumentRef<Note>>>(true);
+  const listed = q.Union(tagged);
+  check<Of<typeof listed>, SetRef<string>>(true);
+  const direct: Promise<SetRef<string>> = client.Union(...tagged);
+  void direct;
+  const sum = q.Add(...numbers);
+  check<Of<typeof sum>, number>(true);
+  q.Add(1, ...numbers);
+  q.And(...tags.map((tag) => q.Exists(q.Ref(notes, tag))));
+  q.Equals(...numbers);
+  const greatest = q.Max(...numbers);
+  check<Of<typeof greatest>, number>(true);
+  q.Format('%s %s', ...tags);
+  q.Format('no values');
+  const last = q.Do(...tags.map((tag) => q.Delete(q.Ref(notes, tag))));
+  check<Of<typeof last>, StoredDocument<Note>>(true);
+  // @ts-expect-error No operand at all.
+  q.Add();
+  // @ts-expect-error Some operands may be undefined.
+  q.Add(...[1, undefined]);
+  // @ts-expect-error A list of what may be undefined.
+  q.Union(...tags.map((tag) => (tag ? q.Documents(notes) : undefined)));
+}
+
+/** What is at hand has a type, too. */
+export function literals(document: StoredDocument<Note>): void {
+  const title = q.Select(['data', 'title'], document);
+  check<Of<typeof title>, string>(true);
+  const otherwise = q.Select(['data', 'place', 'lat'], document, null);
+  check<Of<typeof otherwise>, number | null>(true);
+  const joined = q.Append([q.Add(1, 2)], ['a']);
+  check<Of<typeof joined>, (string | number)[]>(true);
+  const grown = q.Prepend(['x'], q.Select(['data', 'tags'], q.Get(note)));
+  check<Of<typeof grown>, string[]>(true);
+  const collected = q.Reduce((tags, n) => q.Append([n], tags), [0], [1, 2]);
+  check<Of<typeof collected>, number[]>(true);
+  const merged = q.Merge(q.Select('data', q.Get(note)), { stars: 'many', place: null });
+  check<
+    Of<typeof merged>,
+    { title: string; tags: string[]; author: DocumentRef<Author>; stars: string }
+  >(true);
+  const several = q.Merge({ a: 1 }, [{ b: true }, { c: 'x' }]);
+  check<Of<typeof several>, Data>(true);
+  const pairs = q.ToArray(q.Select('data', q.Get(note)));
+  type Member = 'title' | 'tags' | 'stars' | 'place' | 'author';
+  check<Of<typeof pairs>[number][0], Member>(true);
+  const object = q.ToObject(q.Map(['a'], (name) => [name, 1] as const));
+  check<Of<typeof object>, Record<string, number>>(true);
+  const greatest = q.Max(q.Select(['data', 'tags'], q.Get(note)));
+  check<Of<typeof greatest>, string>(true);
+  const least = q.Min(1, 2, q.Add(1, 2));
+  check<Of<typeof least>, number>(true);
+  const said = q.Max<string>(q.Var('words'));
+  check<Of<typeof said>, string>(true);
+}
+
+export async function directCalls(): Promise<void> {
+  // A call that runs at once has the result type of its builder.
+  const some = await client.Take(1, [2]);
+  check<typeof some, number[]>(true);
+  const rest = await client.Drop(1, q.Paginate(all));
+  check<typeof rest, Page<DocumentRef<Note>>>(true);
+  const longer = await client.Append(['b'], ['a']);
+  check<typeof longer, string[]>(true);
+  const kept = await client.Filter([1, 2], (n) => q.GT(n, 1));
+  check<typeof kept, number[]>(true);
+  const back = await client.Reverse(all);
+  check<typeof back, SetRef<DocumentRef<Note>>>(true);
+  const once = await client.Distinct(['a', 'a']);
+  check<typeof once, string[]>(true);
+  const total = await client.Reduce((sum, n) => q.Add(sum, n), 0, [1, 2]);
+  check<typeof total, number>(true);
+  const visited = await client.Foreach(q.Paginate(all), (ref) => q.Delete(ref));
+  check<typeof visited, Page<DocumentRef<Note>>>(true);
+  const tens = await client.Map([1, 2], (n) => q.Multiply(n, 10));
+  check<typeof tens, number[]>(true);
+  const merged = await client.Merge({ a: 1 }, { b: 'x' });
+  check<typeof merged, { a: number; b: string }>(true);
+  const pairs = await client.ToArray({ a: 1 });
+  check<typeof pairs, ['a', number][]>(true);
+  const documents = await client.Documents(notes);
+  check<typeof documents, SetRef<DocumentRef<Note>>>(true);
+  const range = await client.Range(all, 1, 2);
+  check<typeof range, SetRef<DocumentRef<Note>>>(true);
+  const both = await client.Union(all, all);
+  check<typeof both, SetRef<DocumentRef<Note>>>(true);
+  const joined = await client.Join(all, (ref) => q.Match<string>(q.Index('names'), ref));
+  check<typeof joined, SetRef<string>>(true);
+  const matched = await client.Match<string>(q.Index('names'));
+  check<typeof matched, SetRef<string>>(true);
+  const inserted = await client.Insert<HistoryEvent>(note, 1, 'create', {});
+  check<typeof inserted, HistoryEvent>(true);
+  const then = await client.At(1, q.Get(note));
+  check<typeof then, StoredDocument<Note>>(true);
+  const members = await client.Object({ a: q.Add(1, 2) });
+  check<typeof members, { a: number }>(true);
+  const greatest = await client.Max('a', 'b');
+  check<typeof greatest, string>(true);
+  const collection = await client.Collection<Note>('notes');
+  check<typeof collection, CollectionRef<Note>>(true);
 }
 
 declare const known_author: DocumentRef<Author>;
