@@ -78,12 +78,15 @@ export type {
   WriteResolution,
 } from './client/sync/sync.ts';
 export type {
+  AppTypes,
+  Json,
   JudgedWrite,
   MadeVerdict,
   PendingWrite,
   RefusedVerdict,
   Verdict,
   Write,
+  WriteData,
   WriteIn,
 } from './client/sync/writes.ts';
 export type { Arg, Evaluated } from './client/queries/types/arguments.ts';

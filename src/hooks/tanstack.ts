@@ -9,6 +9,7 @@ import {
   type Page,
   type Ref,
   type StoredDocument,
+  type WriteData,
 } from '../index.ts';
 import { requireKnown } from './core/require-known.ts';
 import { changesBetween } from './tanstack/changes.ts';
@@ -35,7 +36,7 @@ export interface BurrowCollectionOptions<T> {
   /** What a write does, in words for the user. It is stored with each write to a copy, for lists of writes. */
   readonly label?: (changes: readonly BurrowChange<T>[]) => string;
   /** Stored with each write as well: anything that can be encoded as JSON. */
-  readonly data?: (changes: readonly BurrowChange<T>[]) => unknown;
+  readonly data?: (changes: readonly BurrowChange<T>[]) => WriteData;
 }
 
 const OPTIONS = [

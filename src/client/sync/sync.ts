@@ -18,7 +18,14 @@ import {
 } from '../read-options.ts';
 import type { DatabaseWorker } from '../connection/database-worker.ts';
 import { TypedEvents } from '../typed-events.ts';
-import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
+import {
+  judgedWriteOf,
+  writeOf,
+  type JudgedWrite,
+  type Verdict,
+  type WriteData,
+  type WriteIn,
+} from './writes.ts';
 import { Verdicts } from './verdicts.ts';
 import type { Arg, Evaluated } from '../queries/types/arguments.ts';
 import type { Expr } from '../queries/values.ts';
@@ -67,7 +74,7 @@ export interface SubmitOptions {
   /** What the write does, in words for the user. It is stored on the device with the write, for lists of writes. */
   readonly label?: string;
   /** Anything else that the app needs to know about the write later. It must be encodable as JSON. */
-  readonly data?: unknown;
+  readonly data?: WriteData | undefined;
 }
 
 export interface SyncClient extends Client {

@@ -1,8 +1,35 @@
 /** Writes of a copy and their verdicts, in the form that an app gets. */
-import type { JudgedData, WriteData } from '../../host/sync.ts';
+import type { JudgedData, WriteData as SentWrite } from '../../host/sync.ts';
 import type { PendingState, WriteState } from '../../states.ts';
 import { queryError, type QueryError, type WireError } from '../errors.ts';
 import { decodeWire } from '../queries/decode.ts';
+
+/** A value that JSON can hold. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [name: string]: Json | undefined };
+
+/**
+ * Types that an app declares for its own data. `writeData` is the `data` that the app stores with its writes. Writes are kept on devices
+ * until they have a verdict, so the type includes what earlier versions of the app stored; writes of `adopt()` have `{ adopted, ts }`.
+ * @example
+ * declare module 'burrowdb' {
+ *   interface AppTypes {
+ *     writeData: { noteId: string };
+ *   }
+ * }
+ */
+// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- apps add the members
+export interface AppTypes {}
+
+/** What an app may store with a write: anything that JSON can hold, or what it declares in `AppTypes`. */
+export type WriteData = AppTypes extends { writeData: infer T } ? T : unknown;
+/** What `WriteData` is when it is read again. */
+export type StoredWriteData = AppTypes extends { writeData: infer T } ? T : Json;
 
 interface Judged {
   readonly id: string;
@@ -38,7 +65,7 @@ interface Made {
   readonly replaces: string | undefined;
   /** The label and data that were passed to `submit()`. */
   readonly label: string | undefined;
-  readonly data: unknown;
+  readonly data: StoredWriteData | undefined;
 }
 
 /** A write without a verdict. */
@@ -56,7 +83,7 @@ export type Write = PendingWrite | JudgedWrite;
 /** A write in one of these states. */
 export type WriteIn<State extends WriteState> = Write & { readonly state: State };
 
-export async function writeOf(data: WriteData): Promise<Write> {
+export async function writeOf(data: SentWrite): Promise<Write> {
   if ('tsMicros' in data) return judgedWriteOf(data);
   const { id, state, predicted } = data;
   return { ...madeOf(data), id, state, predicted };
@@ -68,12 +95,12 @@ export const judgedWriteOf = async (data: JudgedData): Promise<JudgedWrite> => (
   ...(await verdictOf(data)),
 });
 
-const madeOf = ({ madeMicros, query, replaces, note }: WriteData) => ({
+const madeOf = ({ madeMicros, query, replaces, note }: SentWrite) => ({
   at: new Date(madeMicros / 1000),
   query,
   replaces,
   label: note?.label,
-  data: note?.data && (JSON.parse(note.data) as unknown),
+  data: (note?.data && JSON.parse(note.data)) as StoredWriteData | undefined,
 });
 
 const TOO_LONG: WireError = {

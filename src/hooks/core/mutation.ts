@@ -5,6 +5,7 @@ import {
   type Expr,
   type SyncClient,
   type Verdict,
+  type WriteData,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
@@ -32,7 +33,7 @@ export interface MutationOptions<Args extends readonly unknown[]> {
   /** What the write does, in words for the user. */
   readonly label?: string | ((...args: Args) => string);
   /** Anything that can be encoded as JSON. */
-  readonly data?: (...args: Args) => unknown;
+  readonly data?: (...args: Args) => WriteData;
 }
 
 export const UNUSED: MutationState<never> = {
