@@ -225,6 +225,38 @@ test('logIn() with a revoked token rejects, and the session stays logged out', a
   await db.close();
 });
 
+test('logOut({ lock: false }) logs the user out of a database that stays open', async () => {
+  const { db } = await openFake({
+    query: async () => ({ status: 200, body: '{"resource":true}' }),
+  });
+  const session = new Session({ database: db, loginKey: 'key' });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  await session.logIn({ secret: 'of Ada' });
+  await session.logOut({ lock: false });
+  expect(session.get()).toMatchObject({ state: 'logged-out', client: undefined, database: db });
+  expect(db.isLocked).toBe(false);
+  await session.logIn({ secret: 'of Ben' });
+  expect(session.get().state).toBe('logged-in');
+  await db.close();
+});
+
+test.each([
+  ['a copy, whose data belongs to one user', { sync: syncOptions, loginKey: 'key' }],
+  ['a database in which everybody is the admin', {}],
+])('logOut({ lock: false }) is refused for %s', async (_, options) => {
+  const { db } = await openFake(copyAnswers);
+  const session = new Session({ database: db, ...options });
+  session.start();
+  await expect.poll(() => session.get().database).toBe(db);
+  const left = session.logOut({ lock: false });
+  await expect(left).rejects.toMatchObject({
+    description: 'logOut({ lock: false }) needs the option `loginKey` of the provider, and no hub.',
+  });
+  expect(db.closed).toBeUndefined();
+  await db.close();
+});
+
 test.each([undefined, () => undefined, () => null])(
   'a session fails if its database is %s',
   async (database) => {

@@ -33,6 +33,14 @@ export type SessionLogin =
   | { readonly user: Arg; readonly password: string }
   | { readonly secret: string };
 
+export interface LogOutOptions extends SignOutOptions {
+  /**
+   * False: the database stays open in all tabs, and the session is `logged-out` as after a reload, so that another user can log in or sign
+   * up. Only without a hub. The token of the user stays valid: `client.Logout(false)` revokes it.
+   */
+  readonly lock?: boolean;
+}
+
 /**
  * - `opening`: the database is being opened. On a server, this is always the state.
  * - `logged-out`: nobody has logged in.
@@ -125,11 +133,19 @@ export class Session extends Cell<SessionState> {
   };
 
   /**
-   * Locks the user's data on this device, in all tabs; with `forget`, deletes it and opens a new database.
+   * Locks the user's data on this device, in all tabs; with `forget`, deletes it and opens a new database; with `lock: false`, only forgets
+   * the user.
    * @throws UnsentWrites with `forget`, when writes have not reached the hub
    */
-  readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
+  readonly logOut = async ({ lock, ...options }: LogOutOptions = {}): Promise<void> => {
     const database = this.database();
+    if (lock === false && !options.forget) {
+      if (this.options.sync || !this.options.loginKey)
+        throw new UsageError(
+          'logOut({ lock: false }) needs the option `loginKey` of the provider, and no hub.',
+        );
+      return this.goOn(database);
+    }
     this.leaving++;
     try {
       await database.signOut(options);
