@@ -1,6 +1,6 @@
 /** The behaviour of the hooks in every framework. Each framework calls this suite with components of its own. */
 import { afterEach, expect, test } from 'vitest';
-import { q, type Expr } from '../index.ts';
+import { q, type Expr, type Ref } from '../index.ts';
 import { fakeCopy, openNotes } from './testing/databases.ts';
 import type { Mounted, MountParts, Part, Parts, Uses } from './testing/kit.ts';
 import type { BurrowOptions } from './core/session.ts';
@@ -143,6 +143,30 @@ export function describeHooks(mountParts: MountParts): void {
     last().next();
     last().previous();
     await expect.poll(shown).toEqual(['1', '2']);
+  });
+
+  test('the elements of pages are mapped in the database', async () => {
+    const { db, admin, notes, collection } = await openNotes();
+    const create = (id: number) =>
+      q.Create(q.Ref(collection, `${id}`), { data: { text: `n${id}` } });
+    for (const id of [1, 2, 3]) await admin.query(create(id));
+    const { report, last } = recorder<'pages'>();
+    const textOf = (prefix: string) => (ref: Expr<Ref>) =>
+      q.Concat([prefix, q.Select(['data', 'text'], q.Get(ref))]);
+    const pages = (prefix: string) =>
+      ({ pages: { use: 'pages', set: notes, size: 2, map: textOf(prefix), report } }) as const;
+    const app = mount({ database: db }, pages('a '));
+    const shown = () => last().data;
+    await expect.poll(shown).toEqual(['a n1', 'a n2']);
+    await admin.query(q.Update(q.Ref(collection, '1'), { data: { text: 'new' } }));
+    await expect.poll(shown).toEqual(['a new', 'a n2']);
+    last().next();
+    await expect.poll(shown).toEqual(['a n3']);
+    // A function that is built anew is the same function while it makes the same query.
+    app.update(pages('a '));
+    expect(shown()).toEqual(['a n3']);
+    app.update(pages('b '));
+    await expect.poll(shown).toEqual(['b new', 'b n2']);
   });
 
   test('pages without a set wait without loading, and load when there is a set', async () => {

@@ -13,7 +13,6 @@ import {
   type ReactNode,
 } from 'react';
 import {
-  queryText,
   UsageError,
   type Arg,
   type Client,
@@ -23,14 +22,7 @@ import {
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions } from './core/mutation.ts';
-import {
-  knownOptions,
-  noPageOf,
-  NOWHERE,
-  Pages,
-  type PagesOptions,
-  type PagesState,
-} from './core/pages.ts';
+import { noPageOf, NOWHERE, Pages, pagesRequest, type PagesOptions } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions } from './core/session.ts';
 import {
   IDLE,
@@ -46,10 +38,10 @@ import {
   type SyncStatus,
   type SyncWatch,
 } from './core/sync-status.ts';
-import type { UsedMutation, UsedSession } from './core/used.ts';
+import type { UsedMutation, UsedPages, UsedSession } from './core/used.ts';
 
 export type * from './core/public.ts';
-export type { UsedMutation, UsedSession } from './core/used.ts';
+export type { UsedMutation, UsedPages, UsedSession } from './core/used.ts';
 
 const Burrow = createContext<Session | undefined>(undefined);
 
@@ -158,26 +150,25 @@ export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QuerySta
 
 /**
  * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
+ * @param options `map` shows what it makes of each element, such as documents instead of refs
  * @example
  * function Pages() {
- *   const { data, next } = usePages(q.Documents(notes), { size: 20 });
+ *   const { data, next } = usePages(q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  *   return <button onClick={next}>{data?.length} shown, more</button>;
  * }
  */
-export function usePages<T>(
+export function usePages<T, B = Expr<T>>(
   set: Expr<SetRef<T>> | undefined,
-  options: PagesOptions = {},
-): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
+  options: PagesOptions<T, B> = {},
+): UsedPages<Evaluated<B>> {
   const queries = useQueries();
-  const { size, at } = knownOptions(options);
-  const text = set && queryText(set);
+  const request = pagesRequest(set, options);
   const pages = useMemo(
-    () => queries && set && new Pages<T>(queries, set, { size, at }),
-    // Sets are often built anew for each rendering, so they are compared by their text.
-    [queries, text, size, at],
+    () => queries && request && new Pages<Evaluated<B>>(queries, request),
+    [queries, request?.text],
   );
   const { next, previous } = pages ?? NOWHERE;
-  return { ...useCell(pages, noPageOf(set)), next, previous };
+  return { ...useCell(pages, noPageOf(request)), next, previous };
 }
 
 /**

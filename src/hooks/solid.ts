@@ -13,7 +13,6 @@ import {
   type ParentProps,
 } from 'solid-js';
 import {
-  queryText,
   UsageError,
   type Arg,
   type Client,
@@ -26,11 +25,11 @@ import { given, type Given } from './core/given.ts';
 import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import {
-  knownOptions,
   NO_PAGE,
   noPageOf,
   NOWHERE,
   Pages,
+  pagesRequest,
   type PagesOptions,
   type PagesState,
 } from './core/pages.ts';
@@ -50,10 +49,10 @@ import {
   type SyncStatus,
   type SyncWatch,
 } from './core/sync-status.ts';
-import type { UsedMutation, UsedSession } from './core/used.ts';
+import type { UsedMutation, UsedPages, UsedSession } from './core/used.ts';
 
 export type * from './core/public.ts';
-export type { UsedMutation, UsedSession } from './core/used.ts';
+export type { UsedMutation, UsedPages, UsedSession } from './core/used.ts';
 
 const Burrow = createContext<Session>();
 
@@ -123,28 +122,26 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
 
 /**
  * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
+ * @param options `map` shows what it makes of each element, such as documents instead of refs
  * @example
- * const pages = usePages(() => q.Documents(notes), { size: 20 });
+ * const pages = usePages(() => q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  * const more = () => pages.next();
  */
-export function usePages<T>(
+export function usePages<T, B = Expr<T>>(
   set: Given<Expr<SetRef<T>>>,
-  options: PagesOptions | Accessor<PagesOptions> = {},
-): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
+  options: PagesOptions<T, B> | Accessor<PagesOptions<T, B>> = {},
+): UsedPages<Evaluated<B>> {
   const queries = useQueries();
-  // Sets are often built anew, so they are compared by their text.
-  const current = createMemo(() => given(set), undefined, {
-    equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
-  });
-  const chosen = (): PagesOptions =>
-    knownOptions(typeof options === 'function' ? options() : options);
-  const size = createMemo(() => chosen().size);
-  const at = createMemo(() => chosen().at);
+  const request = createMemo(
+    () => pagesRequest(given(set), typeof options === 'function' ? options() : options),
+    undefined,
+    { equals: (one, other) => one?.text === other?.text },
+  );
   const pages = createMemo(() => {
-    const [by, of] = [queries(), current()];
-    return by && of && new Pages<T>(by, of, { size: size(), at: at() });
+    const [by, of] = [queries(), request()];
+    return by && of && new Pages<Evaluated<B>>(by, of);
   });
-  const state = useCell(pages, (): PagesState<T> => noPageOf(current()));
+  const state = useCell(pages, (): PagesState<Evaluated<B>> => noPageOf(request()));
   const ways = {
     next: () => (pages() ?? NOWHERE).next(),
     previous: () => (pages() ?? NOWHERE).previous(),

@@ -2,7 +2,6 @@
 import { getContext, onMount, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
 import {
-  queryText,
   UsageError,
   type Arg,
   type Client,
@@ -16,11 +15,11 @@ import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions } from './core/mutation.ts';
 import { onceFor } from './core/once-for.ts';
 import {
-  knownOptions,
   NO_PAGE,
   noPageOf,
   NOWHERE,
   Pages,
+  pagesRequest,
   type PagesOptions,
   type PagesState,
 } from './core/pages.ts';
@@ -40,10 +39,10 @@ import {
   type SyncStatus,
   type SyncWatch,
 } from './core/sync-status.ts';
-import type { UsedMutation, UsedSession } from './core/used.ts';
+import type { UsedMutation, UsedPages, UsedSession } from './core/used.ts';
 
 export type * from './core/public.ts';
-export type { UsedMutation, UsedSession } from './core/used.ts';
+export type { UsedMutation, UsedPages, UsedSession } from './core/used.ts';
 
 const BURROW = Symbol('burrow');
 
@@ -110,30 +109,31 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
 
 /**
  * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
+ * @param options `map` shows what it makes of each element, such as documents instead of refs
  * @example
- * const pages = usePages(() => q.Documents(notes), { size: 20 });
+ * const pages = usePages(() => q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  * const more = () => pages.next();
  */
-export function usePages<T>(
+export function usePages<T, B = Expr<T>>(
   set: Given<Expr<SetRef<T>>>,
-  options: PagesOptions | (() => PagesOptions) = {},
-): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
+  options: PagesOptions<T, B> | (() => PagesOptions<T, B>) = {},
+): UsedPages<Evaluated<B>> {
   const session = usedSession();
-  let last: { queries: Queries; text: string; pages: Pages<T> } | undefined;
-  const current = (): Pages<T> | undefined => {
+  let last: { queries: Queries; text: string; pages: Pages<Evaluated<B>> } | undefined;
+  const requested = () =>
+    pagesRequest(given(set), typeof options === 'function' ? options() : options);
+  const current = (): Pages<Evaluated<B>> | undefined => {
     const queries = queriesIn(read(session));
-    const of = given(set);
-    const { size, at } = knownOptions(typeof options === 'function' ? options() : options);
-    if (!queries || !of) return undefined;
-    // Sets are often built anew, so they are compared by their text.
-    const text = `${size} ${at} ${queryText(of)}`;
+    const request = requested();
+    if (!queries || !request) return undefined;
+    const { text } = request;
     if (last?.queries !== queries || last.text !== text)
-      last = { queries, text, pages: new Pages<T>(queries, of, { size, at }) };
+      last = { queries, text, pages: new Pages<Evaluated<B>>(queries, request) };
     return last.pages;
   };
-  const state = (): PagesState<T> => {
+  const state = (): PagesState<Evaluated<B>> => {
     const pages = current();
-    return pages ? read(pages) : noPageOf(given(set));
+    return pages ? read(pages) : noPageOf(requested());
   };
   const ways = {
     next: () => (current() ?? NOWHERE).next(),

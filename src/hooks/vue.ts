@@ -13,7 +13,6 @@ import {
   type MaybeRefOrGetter,
 } from 'vue';
 import {
-  queryText,
   UsageError,
   type Arg,
   type Client,
@@ -24,12 +23,13 @@ import {
 import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import {
-  knownOptions,
   NO_PAGE,
   noPageOf,
   NOWHERE,
   Pages,
+  pagesRequest,
   type PagesOptions,
+  type PagesRequest,
   type PagesState,
 } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
@@ -120,34 +120,26 @@ export function useQuery(
 
 /**
  * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
+ * @param options `map` shows what it makes of each element, such as documents instead of refs
  * @example
- * const pages = usePages(q.Documents(notes), { size: 20 });
+ * const pages = usePages(q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  * const more = () => pages.next();
  */
-export function usePages<T>(
+export function usePages<T, B = Expr<T>>(
   set: MaybeRefOrGetter<Expr<SetRef<T>> | undefined>,
-  options: MaybeRefOrGetter<PagesOptions> = {},
-): Refs<PagesState<T>> & Pick<Pages<T>, 'next' | 'previous'> {
+  options: MaybeRefOrGetter<PagesOptions<T, B>> = {},
+): Refs<PagesState<Evaluated<B>>> & Pick<Pages<Evaluated<B>>, 'next' | 'previous'> {
   const queries = useQueries();
-  // Sets are often built anew, so they are compared by their text.
-  const current = computed<{ set: Expr<SetRef<T>>; text: string } | undefined>((before) => {
-    const given = toValue(set);
-    const text = given && queryText(given);
-    if (before && before.text === text) return before;
-    return given && text !== undefined ? { set: given, text } : undefined;
+  const request = computed<PagesRequest | undefined>((before) => {
+    const now = pagesRequest(toValue(set), toValue(options));
+    return before?.text === now?.text ? before : now;
   });
-  const chosen = (): PagesOptions => knownOptions(toValue(options));
-  const size = computed(() => chosen().size);
-  const at = computed(() => chosen().at);
   const pages = computed(
-    () =>
-      queries.value &&
-      current.value &&
-      new Pages<T>(queries.value, current.value.set, { size: size.value, at: at.value }),
+    () => queries.value && request.value && new Pages<Evaluated<B>>(queries.value, request.value),
   );
   const state = useCell(
     () => pages.value,
-    (): PagesState<T> => noPageOf(current.value?.set),
+    (): PagesState<Evaluated<B>> => noPageOf(request.value),
   );
   return {
     ...refsOf(state, NO_PAGE),

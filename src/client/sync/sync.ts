@@ -74,7 +74,7 @@ export interface SubmitOptions {
   /** What the write does, in words for the user. It is stored on the device with the write, for lists of writes. */
   readonly label?: string;
   /** Anything else that the app needs to know about the write later. It must be encodable as JSON. */
-  readonly data?: WriteData | undefined;
+  readonly data?: WriteData;
 }
 
 export interface SyncClient extends Client {

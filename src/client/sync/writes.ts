@@ -27,7 +27,7 @@ export type Json =
 export interface AppTypes {}
 
 /** What an app may store with a write: anything that JSON can hold, or what it declares in `AppTypes`. */
-export type WriteData = AppTypes extends { writeData: infer T } ? T : unknown;
+export type WriteData = AppTypes extends { writeData: infer T } ? T | undefined : unknown;
 /** What `WriteData` is when it is read again. */
 export type StoredWriteData = AppTypes extends { writeData: infer T } ? T : Json;
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { q, queryText, type BurrowError, type Page } from '../../index.ts';
-import { noPageOf, Pages } from './pages.ts';
+import { noPageOf, Pages, pagesRequest } from './pages.ts';
 import { SharedQuery, type Queries } from './shared-queries.ts';
 
+const SET = q.Documents(q.Collection('notes'));
 const SCOPE = { partial: [], from: 'device' } as const;
 
 /** Queries whose answers the test gives, by their text. */
@@ -20,7 +21,7 @@ function answeredByHand() {
 
 test('after a failed page, pages can go forward and backward', () => {
   const { queries, last } = answeredByHand();
-  const pages = new Pages<number>(queries, q.Documents(q.Collection('notes')), {});
+  const pages = new Pages<number>(queries, pagesRequest(SET, {})!);
   pages.subscribe(() => undefined);
   last().next({ data: [3, 4], before: [3], after: [5] }, SCOPE);
   expect(pages.get()).toMatchObject({ data: [3, 4], hasNext: true, hasPrevious: true });
@@ -42,6 +43,7 @@ test('after a failed page, pages can go forward and backward', () => {
 });
 
 test('pages are not loading if the set is undefined or null', () => {
-  for (const set of [undefined, null]) expect(noPageOf(set)).toMatchObject({ isLoading: false });
-  expect(noPageOf(q.Documents(q.Collection('notes')))).toMatchObject({ isLoading: true });
+  for (const set of [undefined, null])
+    expect(noPageOf(pagesRequest(set as undefined, {}))).toMatchObject({ isLoading: false });
+  expect(noPageOf(pagesRequest(SET, {}))).toMatchObject({ isLoading: true });
 });

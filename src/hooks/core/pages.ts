@@ -1,4 +1,12 @@
-import { q, UsageError, type Arg, type Page } from '../../index.ts';
+import {
+  q,
+  queryText,
+  UsageError,
+  type Arg,
+  type ElementFunction,
+  type Expr,
+  type Page,
+} from '../../index.ts';
 import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
 import type { Queries, QueryChoices, QueryState } from './shared-queries.ts';
@@ -11,23 +19,14 @@ export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
   readonly hasPrevious: boolean;
 }
 
-export interface PagesOptions extends QueryChoices {
+export interface PagesOptions<T = unknown, B = unknown> extends QueryChoices {
   /** Elements per page; 64 by default. */
   readonly size?: number | undefined;
+  /** Maps each element in the database: `(ref) => q.Get(ref)`. The page is live for what this reads, too. */
+  readonly map?: ElementFunction<T, B> | undefined;
 }
 
-const OPTIONS = ['size', 'at'] satisfies (keyof PagesOptions)[];
-
-/** @throws UsageError when an option does not exist, or `size` is less than 1 */
-export function knownOptions(options: PagesOptions): PagesOptions {
-  requireKnown(options, OPTIONS);
-  const { size = 64 } = options;
-  if (size < 1)
-    throw new UsageError(
-      `The option \`size\` must be an integer from 1 to 100,000, but is ${size}.`,
-    );
-  return options;
-}
+const OPTIONS = ['size', 'at', 'map'] satisfies (keyof PagesOptions)[];
 
 export const NO_PAGE: PagesState<never> = {
   data: undefined,
@@ -43,8 +42,39 @@ export const NO_PAGE: PagesState<never> = {
 /** There is no set, so nothing is queried. */
 const NO_SET: PagesState<never> = { ...NO_PAGE, isLoading: false };
 
-/** The state that is shown while there are no pages of the set. */
-export const noPageOf = (set: Arg | undefined): PagesState<never> => (set ? NO_PAGE : NO_SET);
+/** The pages that a component asks for. */
+export interface PagesRequest {
+  /** Equal for equal pages: sets and functions are often built anew for each rendering. */
+  readonly text: string;
+  readonly page: (cursor: Cursor) => Expr<Page>;
+  readonly at: QueryChoices['at'];
+}
+
+/**
+ * Undefined while there is no set.
+ * @throws UsageError when an option does not exist, or `size` is less than 1
+ */
+export function pagesRequest<T, B>(
+  set: Arg | undefined,
+  options: PagesOptions<T, B>,
+): PagesRequest | undefined {
+  requireKnown(options, OPTIONS);
+  const { size = 64, at, map } = options;
+  if (size < 1)
+    throw new UsageError(
+      `The option \`size\` must be an integer from 1 to 100,000, but is ${size}.`,
+    );
+  if (!set) return undefined;
+  const page = (cursor: Cursor): Expr<Page> => {
+    const whole = q.Paginate(set, { size, ...cursor });
+    return map ? q.Map(whole, map as ElementFunction<unknown, unknown>) : whole;
+  };
+  return { text: `${at} ${queryText(page({}))}`, page, at };
+}
+
+/** The state that is shown while there are no pages. */
+export const noPageOf = (request: PagesRequest | undefined): PagesState<never> =>
+  request ? NO_PAGE : NO_SET;
 
 /** The moves that are returned while there are no pages: they do nothing. */
 export const NOWHERE = { next: () => undefined, previous: () => undefined };
@@ -59,10 +89,9 @@ export class Pages<T> extends Cell<PagesState<T>> {
   /** The last page that was loaded: if loading the next one fails, moves start from this page. */
   private page: Page<T> | undefined = undefined;
 
-  constructor(queries: Queries, set: Arg, { size = 64, at }: PagesOptions) {
+  constructor(queries: Queries, { page, at }: PagesRequest) {
     super(NO_PAGE);
-    this.find = (cursor) =>
-      queries.find(q.Paginate(set, { size, ...cursor }), { at }) as Cell<QueryState<Page<T>>>;
+    this.find = (cursor) => queries.find(page(cursor), { at }) as Cell<QueryState<Page<T>>>;
     this.query = this.find({});
     this.show();
   }

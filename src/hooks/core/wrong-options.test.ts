@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { q, UsageError, type Client } from '../../index.ts';
 import { burrowCollectionOptions } from '../tanstack.ts';
 import { Mutation } from './mutation.ts';
-import { knownOptions } from './pages.ts';
+import { pagesRequest } from './pages.ts';
 import { Session } from './session.ts';
 import { queriesOf } from './shared-queries.ts';
 
@@ -16,7 +16,11 @@ test.each<[string, () => unknown, string]>([
     () => queriesOf(client).find(q.Count(notes), { att: 'complete' } as object),
     '`att`. There are: at.',
   ],
-  ['a query of pages', () => knownOptions({ sice: 20 } as object), '`sice`. There are: size, at.'],
+  [
+    'a query of pages',
+    () => pagesRequest(notes, { sice: 20 } as object),
+    '`sice`. There are: size, at, map.',
+  ],
   [
     'a mutation',
     () => new Mutation(q.Now, { lable: 'Add' } as object),
@@ -29,7 +33,7 @@ test.each<[string, () => unknown, string]>([
 
 test('page sizes below 1 are refused', () => {
   for (const size of [0, -1])
-    expect(() => knownOptions({ size })).toThrow(
+    expect(() => pagesRequest(notes, { size })).toThrow(
       `The option \`size\` must be an integer from 1 to 100,000, but is ${size}.`,
     );
 });
@@ -37,8 +41,8 @@ test('page sizes below 1 are refused', () => {
 test('undefined options are the same as missing ones', () => {
   const queries = queriesOf(client);
   expect(queries.find(q.Count(notes), { at: undefined })).toBe(queries.find(q.Count(notes)));
-  const options = { size: undefined, at: undefined };
-  expect(knownOptions(options)).toBe(options);
+  const options = { size: undefined, at: undefined, map: undefined };
+  expect(pagesRequest(notes, options)?.text).toBe(pagesRequest(notes, {})?.text);
   expect(new Mutation(q.Now, {}).get().state).toBe('idle');
   expect(new Mutation(q.Now, { data: undefined }).get().state).toBe('idle');
 });
@@ -47,7 +51,7 @@ const none = null as never;
 
 test.each<[string, () => unknown, string]>([
   ['a query', () => queriesOf(client).find(q.Count(notes), none), 'null'],
-  ['a query of pages', () => knownOptions(20 as never), 'number'],
+  ['a query of pages', () => pagesRequest(notes, 20 as never), 'number'],
   ['a mutation', () => new Mutation(q.Now, 'Add' as never), 'string'],
   ['a session', () => new Session(undefined as never), 'undefined'],
   ['a collection of TanStack DB', () => burrowCollectionOptions(none), 'null'],

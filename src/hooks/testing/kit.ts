@@ -1,5 +1,5 @@
 /** What the contract suite needs of a framework: components that use the hooks and report what they return. */
-import type { Arg, Expr, SetRef } from '../../index.ts';
+import type { Arg, Expr, Ref, SetRef } from '../../index.ts';
 import type { MutationOptions, MutationState } from '../core/mutation.ts';
 import type { PagesState } from '../core/pages.ts';
 import type { BurrowOptions, Session, SessionState } from '../core/session.ts';
@@ -28,8 +28,9 @@ export type Part =
     }
   | {
       readonly use: 'pages';
-      readonly set: Expr<SetRef> | undefined;
+      readonly set: Expr<SetRef<Ref>> | undefined;
       readonly size: number;
+      readonly map?: (element: Expr<Ref>) => Expr;
       readonly report: (used: Uses['pages']) => void;
     }
   | {

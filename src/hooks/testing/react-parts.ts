@@ -11,8 +11,8 @@ const COMPONENTS: { readonly [Use in Part['use']]: (part: PartOf<Use>) => null }
     report(useQuery(query, choices));
     return null;
   },
-  pages({ set, size, report }) {
-    report(usePages(set, { size }));
+  pages({ set, size, map, report }) {
+    report(usePages(set, { size, map }));
     return null;
   },
   mutation({ query, options, report }) {

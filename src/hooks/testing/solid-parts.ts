@@ -21,7 +21,7 @@ const COMPONENTS: { readonly [Use in Part['use']]: (part: Accessor<PartOf<Use>>)
   pages(part) {
     const used = usePages(
       () => part().set,
-      () => ({ size: part().size }),
+      () => ({ size: part().size, map: part().map }),
     );
     createRenderEffect(() => part().report({ ...used }));
   },

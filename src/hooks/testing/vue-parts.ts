@@ -14,7 +14,7 @@ const SETUPS: { readonly [Use in Part['use']]: (part: () => PartOf<Use>) => () =
     const used = proxyRefs(
       usePages(
         () => part().set,
-        () => ({ size: part().size }),
+        () => ({ size: part().size, map: part().map }),
       ),
     );
     return () => part().report({ ...used });

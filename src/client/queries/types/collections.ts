@@ -20,7 +20,7 @@ export type ElementOf<C> =
  * A lambda that is called with each element. Several parameters get the members of a tuple, a single parameter gets the whole tuple. The
  * type of the first parameter cannot depend on the number of parameters, so it is the intersection of both.
  */
-export type Each<T, B> = (...parts: Parts<T>) => B;
+export type ElementFunction<T, B> = (...parts: Parts<T>) => B;
 type Parts<T> = [T] extends [never]
   ? Expr<never>[]
   : T extends readonly [infer First, ...infer Rest]
@@ -58,28 +58,43 @@ export interface Collections<M extends Mode> {
     /** Applies a lambda to each element of an array or page. */
     <C extends Listed, B>(
       collection: Expr<C>,
-      body: Each<ElementOf<C>, B>,
+      body: ElementFunction<ElementOf<C>, B>,
     ): Returns<M, Mapped<C, B>>;
     /** Applies a lambda to each element of an array or page. */
-    <T, B>(collection: readonly T[], body: Each<Evaluated<T>, B>): Returns<M, Evaluated<B>[]>;
+    <T, B>(
+      collection: readonly T[],
+      body: ElementFunction<Evaluated<T>, B>,
+    ): Returns<M, Evaluated<B>[]>;
     /** Applies a lambda to each element of an array or page. */
     <T = unknown>(collection: Arg, body: Lambda): Returns<M, T>;
   };
   /** Applies a lambda to each element for its side effects and returns the input unchanged. */
   Foreach: {
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <A extends Listed>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Returns<M, A>;
+    <A extends Listed>(
+      collection: Expr<A>,
+      body: ElementFunction<ElementOf<A>, unknown>,
+    ): Returns<M, A>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Returns<M, Evaluated<T>[]>;
+    <T>(
+      collection: readonly T[],
+      body: ElementFunction<Evaluated<T>, unknown>,
+    ): Returns<M, Evaluated<T>[]>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
     <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
   };
   /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
   Filter: {
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <A extends Iterated>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Returns<M, A>;
+    <A extends Iterated>(
+      collection: Expr<A>,
+      body: ElementFunction<ElementOf<A>, unknown>,
+    ): Returns<M, A>;
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Returns<M, Evaluated<T>[]>;
+    <T>(
+      collection: readonly T[],
+      body: ElementFunction<Evaluated<T>, unknown>,
+    ): Returns<M, Evaluated<T>[]>;
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
     <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
   };

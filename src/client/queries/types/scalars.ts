@@ -1,5 +1,5 @@
 /** Types of the builders for scalars: strings, numbers, times, type checks and conversions. */
-import type { Expr, FaunaTime } from '../values.ts';
+import type { FaunaTime } from '../values.ts';
 import type { Arg, Evaluated, Unit } from './arguments.ts';
 import type { ElementOf, Folded } from './collections.ts';
 import type { Data } from './documents.ts';

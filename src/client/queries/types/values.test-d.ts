@@ -207,7 +207,11 @@ export function sets(): void {
 }
 
 /** Operands can be a list whose length is not known before. Without operands, the builder throws. */
-export function spread(tags: readonly string[], numbers: Expr<number>[]): void {
+export function spread(
+  tags: readonly string[],
+  numbers: Expr<number>[],
+  unsure: (number | undefined)[],
+): void {
   const tagged = tags.map((tag) => q.Match<string>(q.Index('by_tag'), tag));
   const any = q.Union(...tagged);
   check<Of<typeof any>, SetRef<string>>(true);
@@ -233,7 +237,7 @@ export function spread(tags: readonly string[], numbers: Expr<number>[]): void {
   // @ts-expect-error No operand at all.
   q.Add();
   // @ts-expect-error Some operands may be undefined.
-  q.Add(...[1, undefined]);
+  q.Add(...unsure);
   // @ts-expect-error A list of what may be undefined.
   q.Union(...tags.map((tag) => (tag ? q.Documents(notes) : undefined)));
 }
