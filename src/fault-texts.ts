@@ -1,5 +1,5 @@
 /** Texts of faults that are raised in several places, or that depend on the API version. Spec: functions 3.2. */
-import type { FaultText } from './errors.ts';
+import { fault, Refusal, type Fault, type FaultText, type Step } from './errors.ts';
 
 /** API versions before 2.7 call collections classes, and documents instances. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map([
@@ -32,7 +32,21 @@ export const alreadyExists = (kind: string): FaultText =>
  */
 export const LIVE_QUERY_CONTEXT = 'live queries';
 
-export const LOGIN_FAILED = 'The document was not found or provided password was incorrect.';
+export const loginFailed = (position: readonly Step[]): Fault =>
+  fault(
+    'authentication failed',
+    position,
+    'The document was not found or provided password was incorrect.',
+  );
+
+export const denied = (position: readonly Step[], detail?: string): Fault =>
+  fault('permission denied', position, 'Insufficient privileges to perform the action.', {
+    detail,
+  });
+
+/** @param until ISO 8601 text */
+export const tooManyPasswords = (until: string): Refusal =>
+  new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
 
 export const NOT_UNIQUE = worded((name) => `${name} is not unique.`, 'document');
 

@@ -5,7 +5,13 @@
 import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
-import { newerDatabase, refusalOf, unwrapDexieError, TransactionFailure } from './idb-failure.ts';
+import {
+  blockedOpening,
+  newerDatabase,
+  refusalOf,
+  unwrapDexieError,
+  TransactionFailure,
+} from './idb-failure.ts';
 import {
   FIRST_PACKED_VERSION,
   FIRST_VERSION,
@@ -63,7 +69,7 @@ export async function connect(
   dexie.version(layout.version).stores(layout.schema);
   const opening = opened(dexie, layout, flip);
   try {
-    await within(deadlineMs, opening, blocked);
+    await within(deadlineMs, opening, blockedOpening);
   } catch (reason) {
     // The connection may still open later; it must be closed then, or it would block other tabs.
     opening.then(
@@ -166,7 +172,7 @@ const DELETE_MS = 30_000;
 /** Deletes a database that this tab has closed. @throws Refusal `storage_blocked`, `storage_unavailable` */
 export async function deleteDatabase(name: string): Promise<void> {
   try {
-    await within(DELETE_MS, new Dexie(name, { autoOpen: false }).delete(), blocked);
+    await within(DELETE_MS, new Dexie(name, { autoOpen: false }).delete(), blockedOpening);
   } catch (reason) {
     throw refusalOf(unwrapDexieError(reason));
   }
@@ -184,9 +190,3 @@ export class OtherLayout extends Refusal {
     this.layout = layout;
   }
 }
-
-export const blocked = (): Refusal =>
-  new Refusal(
-    'storage_blocked',
-    'The database can be neither opened nor deleted because another tab blocks it. Close the other tabs of this app and try again. If it stays blocked, close this tab too and open the app again.',
-  );

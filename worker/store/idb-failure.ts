@@ -60,11 +60,17 @@ export function refusalOf(reason: unknown): Refusal {
   }
 }
 
-export const blockedByOthers = (): Refusal =>
+const blocked = (what: string): Refusal =>
   new Refusal(
     'storage_blocked',
-    'Another tab has blocked the database for too long. Nothing was read or written. Close the other tabs of this app and try again. If it stays blocked, close this tab too and open the app again.',
+    `${what} Close the other tabs of this app and try again. If it stays blocked, close this tab too and open the app again.`,
   );
+
+export const blockedByOthers = (): Refusal =>
+  blocked('Another tab has blocked the database for too long. Nothing was read or written.');
+
+export const blockedOpening = (): Refusal =>
+  blocked('The database can be neither opened nor deleted because another tab blocks it.');
 
 export const newerDatabase = (options?: ErrorOptions): Refusal =>
   new Refusal(

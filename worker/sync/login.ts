@@ -1,7 +1,7 @@
 /** The owner of the copy: logins at the hub and, offline, on this device; the token; the first contact with the hub. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
-import { fault, Refusal } from '../../src/errors.ts';
-import { LOGIN_FAILED } from '../../src/fault-texts.ts';
+import { Refusal } from '../../src/errors.ts';
+import { loginFailed } from '../../src/fault-texts.ts';
 import type { SyncCall, SyncReply } from '../../src/host/sync.ts';
 import { isSameText } from '../../src/engine/access.ts';
 import { errorBody } from '../../src/engine/session.ts';
@@ -210,5 +210,5 @@ const ANOTHER =
 /** The same response as the hub's. */
 const wrongPassword = () => ({
   status: 400,
-  body: errorBody([fault('authentication failed', [], LOGIN_FAILED)]),
+  body: errorBody([loginFailed([])]),
 });

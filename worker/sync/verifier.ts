@@ -7,6 +7,7 @@ import { normalised } from '../../src/engine/access.ts';
 import type { Transactions } from '../../src/engine/engine.ts';
 import { PasswordGate } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
+import { tooManyPasswords } from '../../src/fault-texts.ts';
 import type { RowAddress, Store } from '../../src/store/port.ts';
 import type { Writer } from '../../src/store/reader.ts';
 import { DAY_MICROS } from '../../src/values/time.ts';
@@ -67,7 +68,7 @@ export class OfflineLogin {
     const verdict = await this.gate.pass(attempt, () => verify(normalised(password), known.hash));
     if (typeof verdict === 'boolean') return verdict;
     const until = new Date(verdict.until / 1000).toISOString();
-    throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
+    throw tooManyPasswords(until);
   }
 
   /**

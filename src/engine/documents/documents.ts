@@ -2,8 +2,8 @@
 import { documentKey, historyKey, type Key } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { parseStored } from '../../codec/stored.ts';
-import { fail, Refusal } from '../../errors.ts';
-import { notFound } from '../../fault-texts.ts';
+import { fail, QueryFailure, Refusal, type Step } from '../../errors.ts';
+import { denied, notFound } from '../../fault-texts.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAtLeast, type ReadTime } from '../../query/session.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
@@ -289,8 +289,9 @@ export function countDocumentRead(
 const readName = (key: Key, time: ReadTime): string =>
   time === 'present' ? key : `${time} ${key}`;
 
-export const failDenied = (position: readonly (string | number)[]): never =>
-  fail('permission denied', position, 'Insufficient privileges to perform the action.');
+export function failDenied(position: readonly Step[]): never {
+  throw new QueryFailure([denied(position)]);
+}
 
 /** The word for a document of this collection in error texts: "Collection already exists." */
 export const kindName = (ref: Ref): string => nativeKind(ref.collection)?.label ?? 'Document';

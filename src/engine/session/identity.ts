@@ -1,7 +1,7 @@
 /** Identity functions: login, logout, passwords, and the document behind a secret. Spec: auth 2.2, functions 1.6. */
 import { refOfKey } from '../../codec/key.ts';
-import { described, fail, type Step } from '../../errors.ts';
-import { invalidType, LOGIN_FAILED } from '../../fault-texts.ts';
+import { described, fail, QueryFailure, type Step } from '../../errors.ts';
+import { invalidType, loginFailed } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Logins, ReadTime } from '../../query/session.ts';
 import { entriesIn } from '../../store/scan.ts';
@@ -177,8 +177,9 @@ function loginParams(
   return { password, fields };
 }
 
-const failLogin = (position: readonly Step[]): never =>
-  fail('authentication failed', position, LOGIN_FAILED);
+function failLogin(position: readonly Step[]): never {
+  throw new QueryFailure([loginFailed(position)]);
+}
 
 const TOKENS_AT_ONCE = 256;
 

@@ -1,7 +1,7 @@
 /**
  * Answers of the host to one query: hashes, password checks, signatures. They are recorded inputs, the same in all executions of the query.
  */
-import { Refusal } from '../../errors.ts';
+import { tooManyPasswords } from '../../fault-texts.ts';
 import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
 import { formatTime, timeOfMicros } from '../../values/time.ts';
 import { signatureName, type HostWork } from './host-work.ts';
@@ -30,7 +30,7 @@ export class HostAnswers {
     }
     if (typeof result === 'boolean') return result;
     const until = formatTime(timeOfMicros(result.until));
-    throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
+    throw tooManyPasswords(until);
   }
 
   /** @throws Suspended */

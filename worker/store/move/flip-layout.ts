@@ -105,8 +105,12 @@ function stampPacked(tx: IDBTransaction, { stamps }: Found): void {
   }
 }
 
+/** @param why the database was not moved, up to the comma */
+export const staysRows = (why: string): string =>
+  `${why}, so it stays stored as rows. This is tried again when it is opened next.`;
+
 const changed = (): Refusal =>
   new Refusal(
     'storage_unavailable',
-    'The database was changed while it was being moved into blocks, so it stays stored as rows. This is tried again when it is opened next.',
+    staysRows('The database was changed while it was being moved into blocks'),
   );

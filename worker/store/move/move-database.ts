@@ -7,7 +7,7 @@ import { copyRows } from '../../../src/packed/copy-rows.ts';
 import type { Row, Store } from '../../../src/store/port.ts';
 import { IndexedDbStore, type IndexedDbStoreOptions } from '../indexed-db-store.ts';
 import { MOVING_LAYOUT } from '../layouts.ts';
-import { flipLayout } from './flip-layout.ts';
+import { flipLayout, staysRows } from './flip-layout.ts';
 import { announcing, type MoveProgress } from './layout-lock.ts';
 import { Staging, type StagingOptions } from './staging.ts';
 
@@ -78,6 +78,8 @@ async function requireRoom(): Promise<void> {
 const noRoom = (cause?: Refusal): Refusal =>
   new Refusal(
     'quota_exceeded',
-    'There is no room to move the database into blocks: for a while it takes twice its size. Nothing was lost; it stays stored as rows. This is tried again when it is opened next.',
+    staysRows(
+      'There is no room to move the database into blocks, which for a while takes twice its size',
+    ),
     { cause },
   );

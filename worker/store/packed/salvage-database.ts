@@ -9,8 +9,7 @@ import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
 import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
 import { within } from '../deadline.ts';
-import { blocked } from '../idb-connection.ts';
-import { refusalOf } from '../idb-failure.ts';
+import { blockedOpening, refusalOf } from '../idb-failure.ts';
 import { FIRST_PACKED_VERSION } from '../layouts.ts';
 import { inOneTransaction } from '../one-transaction.ts';
 import { OPEN_DEADLINE_MS } from '../reconnecting-connection.ts';
@@ -27,7 +26,7 @@ export async function salvageDatabase(
   const known = await databases?.call(indexedDB);
   if (known?.every((each) => each.name !== name)) throw notThere(name);
   // If it opens only after the deadline, it closes as soon as another connection needs the database.
-  const idb = await within(openDeadlineMs, openAsItIs(name), blocked);
+  const idb = await within(openDeadlineMs, openAsItIs(name), blockedOpening);
   try {
     // In a database that is being moved, the rows are authoritative; its log and blocks are only a copy.
     if (idb.version < FIRST_PACKED_VERSION) throw isOfRows(name);

@@ -1,8 +1,8 @@
 /** A copy drops the schema of sets that its user may no longer read. Its answers must still say "permission denied", not "undefined". */
 import type { QueryAnswer } from '../../../engine/host.ts';
 import { errorBody } from '../../../engine/session.ts';
-import { described, FAULTS, type Fault } from '../../../errors.ts';
-import { undefinedRef } from '../../../fault-texts.ts';
+import { described, FAULTS } from '../../../errors.ts';
+import { denied, undefinedRef } from '../../../fault-texts.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 
@@ -25,15 +25,11 @@ export function asTheHubDenies<Answer extends QueryAnswer>(
     return described(text).description === fault.description;
   });
   if (!isDenied) return answer;
-  const denied: Fault = {
-    code: 'permission denied',
-    position: fault.position,
-    description: 'Insufficient privileges to perform the action.',
-  };
+  const faults = [denied(fault.position)];
   return {
     ...answer,
-    status: FAULTS[denied.code].status,
-    faults: [denied],
-    body: errorBody([denied], apiVersion),
+    status: FAULTS['permission denied'].status,
+    faults,
+    body: errorBody(faults, apiVersion),
   };
 }
