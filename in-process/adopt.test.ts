@@ -219,7 +219,7 @@ test('a dry run names the unique index that refuses a document, and its fields',
   const plan = await planAdoption(local, sync, here);
   expect(plan.checkedBy).toBe('hub');
   expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
-    '102: document is not unique. Index notes_by_title has it already: data.title.',
+    '102: document is not unique. Another document has the same data.title, and index notes_by_title is unique.',
   ]);
 });
 
@@ -234,7 +234,7 @@ test('a dry run reports local documents that would clash with each other at the 
   const plan = await planAdoption(local, sync, { map });
   expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
     '103: The hub already has notes/103, with other data.',
-    '110: document is not unique. Index notes_by_title has it already: data.title.',
+    '110: document is not unique. Another document has the same data.title, and index notes_by_title is unique.',
   ]);
   const { failed, settled } = await adopt(local, sync, { map });
   expect(failed.length + (await settled).refused.length).toBe(2);

@@ -39,10 +39,14 @@ export const loginFailed = (position: readonly Step[]): Fault =>
     'The document was not found or provided password was incorrect.',
   );
 
-export const denied = (position: readonly Step[], detail?: string): Fault =>
+/** Does not say to the caller what was denied: `host/denied-form.ts` says it to those who run the database. */
+export const denied = (position: readonly Step[]): Fault =>
   fault('permission denied', position, 'Insufficient privileges to perform the action.', {
-    detail,
+    detail: 'No role of the caller allows it: see the inspector, or the log of the hub.',
   });
+
+export const databaseClosed = (): Refusal =>
+  new Refusal('storage_unavailable', 'This database is closed. Open it again.');
 
 /** @param until ISO 8601 text */
 export const tooManyPasswords = (until: string): Refusal =>

@@ -93,7 +93,7 @@ test('the log notes that a new role replaces permissions', async () => {
   await query({ create_collection: { object: { name: 'notes', permissions } } });
   const privileges = [{ object: { resource: { collection: 'notes' } } }];
   await query({ create_role: { object: { name: 'readers', privileges } } });
-  expect(notesIn(hub as TestHub)).toEqual([expect.stringContaining('Permissions of notes no')]);
+  expect(notesIn(hub as TestHub)).toEqual([expect.stringContaining('permissions of notes no')]);
 });
 
 test('the log, but not the response, has the reason why a request failed', async () => {

@@ -178,7 +178,8 @@ test('a client of Burrow gets details of errors, except those inside functions w
   const burrow = { 'x-fauna-driver': 'burrow' };
   expect(await description(double)).toMatchObject({ description: 'document is not unique.' });
   expect(await description(double, burrow)).toMatchObject({
-    description: 'document is not unique. Index users_by_email has it already: data.email.',
+    description:
+      'document is not unique. Another document has the same data.email, and index users_by_email is unique.',
   });
   const body = { query: { lambda: '_', expr: double } };
   await query(host, { create_function: { object: { name: 'again', body, role: 'admin' } } });
@@ -459,7 +460,7 @@ test('the notice about removed permissions is sent in a header of printable char
   await query(host, { create_collection: { object: { name: 'notizbücher', permissions } } });
   const privileges = [{ object: { resource: { collection: 'notizbücher' } } }];
   const made = await query(host, { create_role: { object: { name: 'readers', privileges } } });
-  expect(made.headers['x-burrow-notice']).toMatch(/Permissions of notizb\?cher no longer/);
+  expect(made.headers['x-burrow-notice']).toMatch(/permissions of notizb\?cher no longer/);
   expect(Object.keys(made.json.resource as object)).toEqual(['ref', 'ts', 'name', 'privileges']);
   expect((await query(host, { add: [1, 1] })).headers).not.toHaveProperty('x-burrow-notice');
 });

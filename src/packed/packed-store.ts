@@ -1,5 +1,5 @@
 /** The store port over a log and blocks. See docs/decisions/0014-packed-store.md. */
-import { Refusal } from '../errors.ts';
+import { databaseClosed } from '../fault-texts.ts';
 import {
   SPACES,
   type ReadTx,
@@ -217,8 +217,7 @@ export class PackedStore implements Store {
   }
 
   private requireOpen(): void {
-    if (this.isClosed)
-      throw new Refusal('storage_unavailable', 'This database is closed. Open it again.');
+    if (this.isClosed) throw databaseClosed();
   }
 }
 

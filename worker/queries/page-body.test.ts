@@ -42,7 +42,24 @@ test.each<[string, Query, string, string]>([
     'index and fields that are not unique',
     { create: coll('users'), params: obj(double) },
     'document is not unique.',
-    'document is not unique. Index users_by_email has it already: data.email.',
+    'document is not unique. Another document has the same data.email, and index users_by_email is unique.',
+  ],
+  [
+    'the credentials that a user has already',
+    {
+      do: [
+        {
+          create: { credentials: null },
+          params: obj({ instance: doc('users', 1), password: 'a' }),
+        },
+        {
+          create: { credentials: null },
+          params: obj({ instance: doc('users', 1), password: 'b' }),
+        },
+      ],
+    },
+    'document is not unique.',
+    'document is not unique. The user has credentials already: change those.',
   ],
   [
     'the missing document',
@@ -78,7 +95,7 @@ test.each<[string, Query, string, string]>([
     'the cause of a failure in a function',
     { call: { function: 'sign_up' }, arguments: obj(double) },
     'Calling the function resulted in an error.',
-    'Calling the function resulted in an error. document is not unique. Index users_by_email has it already: data.email.',
+    'Calling the function resulted in an error. document is not unique. Another document has the same data.email, and index users_by_email is unique.',
   ],
 ])('in the page, unlike over HTTP, an error names %s', async (_, query, overHttp, inPage) => {
   const w = await world();
@@ -96,7 +113,9 @@ test('a permission error does not say what was denied', async () => {
   const w = await world();
   const { secret } = await w.document({ create_key: obj({ role: 'client' }) });
   const query = { get: doc('users', 1) };
-  expect(await received(w, query, secret)).toBe('Insufficient privileges to perform the action.');
+  expect(await received(w, query, secret)).toBe(
+    'Insufficient privileges to perform the action. No role of the caller allows it: see the inspector, or the log of the hub.',
+  );
 });
 
 test('the error for an invalid secret names its kind, and does not repeat it', async () => {

@@ -4,6 +4,7 @@
  */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
+import { databaseClosed } from '../../src/fault-texts.ts';
 import type { Row } from '../../src/store/port.ts';
 import { random } from '../browser/random.ts';
 import {
@@ -64,7 +65,7 @@ export class ReconnectingConnection {
   /** Distinguishes the commits of this store from those of others. */
   private readonly opened = hexOfBytes(random(8));
   private commits = 0;
-  private state: State = { state: 'ended', refusal: closed };
+  private state: State = { state: 'ended', refusal: databaseClosed };
   private reopening: Promise<Connection> | undefined = undefined;
   private readonly checkpoint: Checkpoint;
   private closing: Promise<void> | undefined = undefined;
@@ -96,7 +97,7 @@ export class ReconnectingConnection {
       const connection = await this.connect();
       const outside = await reading;
       const settled = await settle(connection, outside).catch(async (reason: unknown) => {
-        await (this.state.state === 'open' ? this.close() : connection.close(closed));
+        await (this.state.state === 'open' ? this.close() : connection.close(databaseClosed));
         throw reason;
       });
       this.checkpoint.begin(settled, outside);
@@ -183,14 +184,14 @@ export class ReconnectingConnection {
   }
 
   async close(): Promise<void> {
-    if (this.state.state === 'open') this.end(closed);
+    if (this.state.state === 'open') this.end(databaseClosed);
     await this.closing;
     await Promise.all([this.checkpoint.flush(), this.options.mark?.remove()]);
   }
 
   /** Closes the connection for good, because the stored database is about to be deleted. */
   async abandon(): Promise<void> {
-    if (this.state.state === 'open') this.end(closed);
+    if (this.state.state === 'open') this.end(databaseClosed);
     await this.closing;
     await this.checkpoint.abandon();
   }
@@ -245,7 +246,7 @@ export class ReconnectingConnection {
       this.requireBirth(await tx.raw(witness, STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
     } catch (reason) {
-      await connection.close(closed);
+      await connection.close(databaseClosed);
       throw reason;
     }
     this.state = { state: 'open', connection };
@@ -296,9 +297,6 @@ const READ_ONLY = { mode: 'readonly', durability: 'relaxed' } as const;
 /** Transactions that wait for their turn on a lost connection are retried on the next one. */
 const connectionLost = (): TransactionFailure =>
   new TransactionFailure(new DOMException('The connection was lost.', 'InvalidStateError'), false);
-
-const closed = (): Refusal =>
-  new Refusal('storage_unavailable', 'This database is closed. Open it again.');
 
 const refusalAfter = (by: Superseding): (() => Refusal) =>
   by === 'upgraded by another tab' ? newerDatabase : deleted;

@@ -131,10 +131,10 @@ const UNKNOWN = 'It is unknown whether the query took effect: check before you s
 export const isUnreached = (reason: unknown): boolean =>
   reason instanceof Refusal && REFUSALS[reason.code].class === 'ConnectionNeeded';
 
-export const NOT_REACHED = 'The hub could not be reached, or its response was lost.';
+const NOT_REACHED = 'The hub could not be reached, or its response was lost.';
 
 /** The error for a request without a response. @param lateMs the timeout in ms, if it has passed */
-export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal =>
+export const notAnswered = (cause?: unknown, lateMs?: number): Refusal =>
   new Refusal(
     'connection_needed',
     lateMs === undefined ? NOT_REACHED : `The hub has not answered within ${lateMs / 1000} s.`,

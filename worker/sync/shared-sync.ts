@@ -7,7 +7,7 @@ import type { Network } from '../browser/network.ts';
 import type { Files } from '../files/files.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
 import { lockManager } from '../tabs/web-locks.ts';
-import { NOT_REACHED } from './hub-queries.ts';
+import { notAnswered } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
 import type { CopyLogin } from './login.ts';
@@ -181,7 +181,9 @@ export class SharedSync {
       // Calls that wait for the first contact are rejected with the reason.
       const { state, reason } = message;
       if (reason !== undefined || state === 'offline')
-        waiters.failSchema(new Refusal('connection_needed', reason ?? NOT_REACHED));
+        waiters.failSchema(
+          reason === undefined ? notAnswered() : new Refusal('connection_needed', reason),
+        );
     }
     if (message.type === 'sync-verdict') waiters.onVerdict(message.write);
     else this.options.emit(message);

@@ -36,7 +36,7 @@ export function requireUnique(
   });
 }
 
-export const failNotUnique = (position: readonly Step[], detail?: string): never =>
+export const failNotUnique = (position: readonly Step[], detail: string): never =>
   fail('instance not unique', position, NOT_UNIQUE, { detail });
 
 function detailOf(indexed: readonly IndexedEntries[], prefix: Key): string {
@@ -46,7 +46,7 @@ function detailOf(indexed: readonly IndexedEntries[], prefix: Key): string {
     ) ?? {};
   const fields = [...(index?.terms ?? []), ...(index?.values ?? [])];
   const names = fields.map(({ binding, path }) => binding ?? path?.join('.'));
-  return `Index ${index?.name} has it already: ${names.join(', ')}.`;
+  return `Another document has the same ${names.join(' and ')}, and index ${index?.name} is unique.`;
 }
 
 /** Whether two documents can have the same entry in the index. They cannot if the document's ref is one of its values. */

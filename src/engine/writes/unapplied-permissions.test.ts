@@ -24,7 +24,7 @@ test('create_role returns a notice of the permissions that no longer apply', asy
   const { status, notices } = await w.answer(role('readers', coll('notes'), coll('users')));
   expect(status).toBe(201);
   expect(notices).toEqual([
-    'Permissions of notes, users_by_email no longer give access to what role readers names: only roles do.',
+    'Because of role readers, the permissions of notes, users_by_email no longer give access: give it by roles.',
   ]);
 });
 
@@ -37,7 +37,7 @@ test('updating a role with a new resource returns the notice too', async () => {
     update: { role: 'readers' },
     params: obj({ privileges }),
   });
-  expect(notices).toEqual([expect.stringContaining('Permissions of users_by_email no longer')]);
+  expect(notices).toEqual([expect.stringContaining('permissions of users_by_email no longer')]);
 });
 
 test.each([

@@ -37,6 +37,6 @@ export function warnOfUnappliedPermissions({ context, ref, previous }: Draft): v
   if (lost.length === 0) return;
   const names = lost.map(({ name }) => name).join(', ');
   context.meters.addNotice(
-    `Permissions of ${names} no longer give access to what role ${role.name} names: only roles do.`,
+    `Because of role ${role.name}, the permissions of ${names} no longer give access: give it by roles.`,
   );
 }

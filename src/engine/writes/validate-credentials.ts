@@ -43,5 +43,6 @@ function requireOwnInstance({ context, ref, fields }: Draft, position: readonly 
   const instance = fields.get('instance');
   assert(instance instanceof Ref, () => 'credentials were checked to have an instance');
   const found = findCredentials(context, instance);
-  if (found && !isSameRef(found.ref, ref)) failNotUnique(position);
+  if (found && !isSameRef(found.ref, ref))
+    failNotUnique(position, 'The user has credentials already: change those.');
 }

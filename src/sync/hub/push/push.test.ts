@@ -265,7 +265,9 @@ test('the error of a refused write names the index and fields, or the reason why
     device.item({ query: create(doc('things', 2), { n: 1 }) }),
     device.item({ query: { call: { function: 'record' }, arguments: 1 } }),
   );
-  expect(verdicts[1]?.body).toContain('Index things_by_n has it already: data.n.');
+  expect(verdicts[1]?.body).toContain(
+    'Another document has the same data.n, and index things_by_n is unique.',
+  );
   expect(verdicts[2]?.body).toContain(
     'Calling the function resulted in an error. Below the last one.',
   );

@@ -96,7 +96,10 @@ const unsupported = (): never => {
 };
 
 const denied = (): never => {
-  throw new UnsupportedSet('permission denied', 'Insufficient privileges to read this set.');
+  throw new UnsupportedSet(
+    'permission denied',
+    'Insufficient privileges to read this set: no role of the user allows `read` there.',
+  );
 };
 
 function collectionPart({ rights, database }: SetContext, collection: Ref): ResolvedPart {
