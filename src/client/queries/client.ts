@@ -130,6 +130,7 @@ class QueryClient {
    * Evaluates an expression as one transaction.
    * @throws QueryError when the query fails
    */
+  query(expression: Expr<never>, options?: QueryOptions): Promise<unknown>;
   query<T>(expression: Expr<T>, options?: QueryOptions): Promise<T>;
   query<A extends Arg>(expression: A, options?: QueryOptions): Promise<Evaluated<A>>;
   query<T>(expression: Arg, options?: QueryOptions): Promise<T>;
@@ -138,6 +139,7 @@ class QueryClient {
   }
 
   /** Like `query`, and also returns the metrics and the scope of the answer. */
+  queryWithMetrics(expression: Expr<never>, options?: QueryOptions): Promise<WithMetrics<unknown>>;
   queryWithMetrics<T>(expression: Expr<T>, options?: QueryOptions): Promise<WithMetrics<T>>;
   queryWithMetrics<A extends Arg>(
     expression: A,

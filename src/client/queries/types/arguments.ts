@@ -18,7 +18,10 @@ export type Unit = TimeUnit | `${TimeUnit}s` | Expr;
 /** A lambda with unknown parameter types. Its variables can be used where a value of any type is expected. */
 export type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
 
-/** The type that an argument evaluates to. A ref stands for itself, with the document type that it knows. */
+/**
+ * The type that an argument evaluates to. A ref stands for itself, with the document type that it knows. Strings inside of the argument keep
+ * their types, which may be a few words: TypeScript has widened those that are literals there.
+ */
 export type Evaluated<A> = A extends Ref
   ? A
   : A extends Expr<infer T>
@@ -38,11 +41,11 @@ export type Evaluated<A> = A extends Ref
                 : A extends (...args: never) => unknown
                   ? Query
                   : A extends readonly [] | readonly [unknown, ...unknown[]]
-                    ? { -readonly [K in keyof A]: Evaluated<A[K]> }
+                    ? { -readonly [K in keyof A]: Literally<A[K]> }
                     : A extends readonly (infer Each)[]
-                      ? Evaluated<Each>[]
+                      ? Literally<Each>[]
                       : A extends object
-                        ? { [K in keyof A]: Evaluated<A[K]> }
+                        ? { [K in keyof A]: Literally<A[K]> }
                         : A extends undefined
                           ? A
                           : unknown;

@@ -16,6 +16,17 @@ export type Variables<B extends BindingList> = {
   [K in keyof B]: Expr<Evaluated<B[K][keyof B[K]]>>;
 };
 
+/** The members of an object have no order that types know, so only a single one has a type as a variable. */
+type VariablesOf<B> =
+  IsOne<keyof B> extends true ? [variable: Expr<Evaluated<B[keyof B]>>] : Expr<never>[];
+type IsOne<K> = string extends K
+  ? false
+  : (K extends unknown ? (each: K) => void : never) extends (all: infer Both) => void
+    ? [K] extends [Both]
+      ? true
+      : false
+    : false;
+
 export interface Basic<M extends Mode> {
   /** The ref of the document with this id in a collection, whether it exists or not. */
   Ref: {
@@ -40,7 +51,10 @@ export interface Basic<M extends Mode> {
       body: (...variables: Variables<B>) => A,
     ): Returns<M, Evaluated<A>>;
     /** Binds variables and evaluates the body with them. A binding may use those before it; all are evaluated, used or not. */
-    <A>(bindings: Plain, body: A | ((...variables: Expr<never>[]) => A)): Returns<M, Evaluated<A>>;
+    <const B extends Plain, A>(
+      bindings: B,
+      body: A | ((...variables: VariablesOf<B>) => A),
+    ): Returns<M, Evaluated<A>>;
   };
   /** The value of a variable bound by `let` or a lambda. Names are checked before anything is evaluated. */
   Var: <T = never>(name: Arg) => Returns<M, T>;

@@ -36,12 +36,15 @@ type Made<M extends Mode, P, R = SchemaDocument> = (params: P | Expr) => Returns
 type NativeRef<M extends Mode> = (scope?: Arg) => Returns<M, Ref>;
 type NamedRef<M extends Mode> = (name: Arg, scope?: Arg) => Returns<M, Ref>;
 
-/** A document whose `data` is a `T` if `T` is given; otherwise, of the type that the argument implies. */
-export type DocumentAt<T, A> = StoredDocument<[T] extends [never] ? DataOf<A> : T>;
+/** `T` if it is given; otherwise the type of the data of the document that the argument leads to. */
+type DataAt<T, A> = [T] extends [never] ? DataOf<A> : T;
 
 export interface Reading<M extends Mode> {
   /** The document at a ref, or at the first entry of a set. */
-  Get: <T = never, A extends Arg = Arg>(ref: A, ts?: Arg) => Returns<M, DocumentAt<T, A>>;
+  Get: <T = never, A extends Arg = Arg>(
+    ref: A,
+    ts?: Arg,
+  ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** The key or token with this secret. */
   KeyFromSecret: (secret: Arg) => Returns<M, Data>;
   /**
@@ -103,19 +106,19 @@ export interface Writing<M extends Mode> {
   Create: <T = never, A extends Arg = Arg>(
     collection: A,
     params?: Params<DataOf<A>>,
-  ) => Returns<M, DocumentAt<T, A>>;
+  ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Merges members into a document at every depth. Null removes a member; arrays are replaced as a whole. */
   Update: <T = never, A extends Arg = Arg>(
     ref: A,
     params: Changes<DataOf<A>>,
-  ) => Returns<M, DocumentAt<T, A>>;
+  ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Replaces all members of a document. */
   Replace: <T = never, A extends Arg = Arg>(
     ref: A,
     params: Params<DataOf<A>>,
-  ) => Returns<M, DocumentAt<T, A>>;
+  ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Deletes a document and returns it as it was. */
-  Delete: <T = never, A extends Arg = Arg>(ref: A) => Returns<M, DocumentAt<T, A>>;
+  Delete: <T = never, A extends Arg = Arg>(ref: A) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Inserts an event into the history of a document. */
   Insert: <T = unknown>(ref: Arg, ts: Arg, action: Arg, params: Arg) => Returns<M, T>;
   /** Removes an event from the history of a document. Removing an event that does not exist is not an error. */

@@ -127,6 +127,9 @@ export function bindings(): void {
   check<Of<typeof applied>, { title: string; more: number }>(true);
   const object = q.Let({ x: 1, y: 'a' }, (x, y) => q.Equals(x, y));
   check<Of<typeof object>, boolean>(true);
+  // Of an object with one member, the variable has a type; with several, their order is not known.
+  const single = q.Let({ got: q.Get(note) }, (got) => q.Select(['data', 'title'], got));
+  check<Of<typeof single>, string>(true);
   const either = q.If(true, q.Get(note), null);
   check<Of<typeof either>, StoredDocument<Note> | null>(true);
   const last = q.Do(q.Delete(note), q.Count(all));
@@ -243,11 +246,19 @@ export function spread(
 }
 
 /** What is at hand has a type, too. */
-export function literals(document: StoredDocument<Note>): void {
+export function literals(
+  document: StoredDocument<Note>,
+  task: StoredDocument<{ level: 'high' | 'low' }>,
+): void {
   const title = q.Select(['data', 'title'], document);
   check<Of<typeof title>, string>(true);
   const otherwise = q.Select(['data', 'place', 'lat'], document, null);
   check<Of<typeof otherwise>, number | null>(true);
+  // Words keep their types inside of values.
+  const level = q.Select(['data', 'level'], task);
+  check<Of<typeof level>, 'high' | 'low'>(true);
+  const urgent = q.Merge(task.data, { tags: ['now'] });
+  check<Of<typeof urgent>, { level: 'high' | 'low'; tags: string[] }>(true);
   const joined = q.Append([q.Add(1, 2)], ['a']);
   check<Of<typeof joined>, (string | number)[]>(true);
   const grown = q.Prepend(['x'], q.Select(['data', 'tags'], q.Get(note)));
@@ -275,6 +286,9 @@ export function literals(document: StoredDocument<Note>): void {
 }
 
 export async function directCalls(): Promise<void> {
+  // The result of an expression without a type is unknown, although the expression fits everywhere.
+  const unsaid = await client.query(q.Select(['data', 'x'], q.Var('document')));
+  check<typeof unsaid, unknown>(true);
   // A call that runs at once has the result type of its builder.
   const some = await client.Take(1, [2]);
   check<typeof some, number[]>(true);
