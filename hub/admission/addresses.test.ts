@@ -14,7 +14,7 @@ test.each([
   ['fe80::1%eth0', 'fe80::/64'],
   ['', ''],
   ['a name: of a proxy', 'a name: of a proxy'],
-])('networkOf() counts %s as %s', (address, network) => {
+])('networkOf() counts %j as %j', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 

@@ -40,16 +40,17 @@ test.each(['memory:', 'memory'])('load and move refuse %s as the target', async 
   expect((await burrow('dump', file, '--data', data)).join()).not.toContain('were moved');
 });
 
-test.each(['', 'a letter', '{"format":"burrow-export"}'])(
-  'load creates no store from a file that is no dump: %j',
-  async (text) => {
-    const file = join(folder, 'backup.gz');
-    await writeFile(file, gzipSync(text));
-    const loading = burrow('load', file, '--data', join(folder, 'data'));
-    await expect(loading).rejects.toThrow(text === '' ? 'is empty' : 'is not a dump');
-    expect(await readdir(folder)).toEqual(['backup.gz']);
-  },
-);
+test.each([
+  ['an empty file', '', 'is empty'],
+  ['a text', 'a letter', 'is not a dump'],
+  ['an export', '{"format":"burrow-export"}', 'is not a dump'],
+])('load refuses %s and creates no store', async (_, text, why) => {
+  const file = join(folder, 'backup.gz');
+  await writeFile(file, gzipSync(text));
+  const loading = burrow('load', file, '--data', join(folder, 'data'));
+  await expect(loading).rejects.toThrow(why);
+  expect(await readdir(folder)).toEqual(['backup.gz']);
+});
 
 test('a dump is refused if the store lacks the write given by --last-seen', async () => {
   const data = await makeData();

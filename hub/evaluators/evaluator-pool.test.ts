@@ -160,24 +160,21 @@ test('a query that waits for the store beyond its timeout is not ended', async (
 });
 
 test.each([
-  ['crash', 'Error: a bug'],
-  ['memory', 'limit_exceeded'],
-  ['write-crash', 'storage_unavailable'],
-  ['write-stuck', 'storage_unavailable'],
-])(
-  '%s: the query fails with this reason, another thread answers the next one',
-  async (task, end) => {
-    open();
-    // Starts the thread first, so that it has begun the next query in time even on a busy machine.
-    expect(await execute('first')).toBe('first');
-    const answers = [
-      execute(task, { timeoutMs: task === 'write-stuck' ? 2000 : 100_000 }),
-      execute('next'),
-    ];
-    expect(await Promise.all(answers)).toEqual([end, 'next']);
-    expect(started).toBe(2);
-  },
-);
+  ['a query that crashes its thread', 'crash', 'Error: a bug'],
+  ['a query that takes too much memory', 'memory', 'limit_exceeded'],
+  ['a write that crashes its thread', 'write-crash', 'storage_unavailable'],
+  ['a write that is stuck', 'write-stuck', 'storage_unavailable'],
+])('%s fails with its reason, and another thread answers the next query', async (_, task, end) => {
+  open();
+  // Starts the thread first, so that it has begun the next query in time even on a busy machine.
+  expect(await execute('first')).toBe('first');
+  const answers = [
+    execute(task, { timeoutMs: task === 'write-stuck' ? 2000 : 100_000 }),
+    execute('next'),
+  ];
+  expect(await Promise.all(answers)).toEqual([end, 'next']);
+  expect(started).toBe(2);
+});
 
 test('a push that ends its thread is retried once, then refused', async () => {
   const opened = open();

@@ -116,29 +116,29 @@ test('a limit can count begun queries instead of their time', async () => {
   await waits;
 });
 
-test.each([undefined, () => 'all'])(
-  'a credential that is alone has longer turns, also in a group',
-  async (group) => {
-    const limits = {
-      alone: { ms: 10, count: Infinity },
-      besideOthers: { ms: 3, count: Infinity },
-    };
-    const { run, ended, wait } = openTurns({ limits, ...(group && { group }) });
-    const begunOf = async (queries: readonly string[]): Promise<number> => {
-      await nextTurn();
-      ended.length = 0;
-      const all = queries.map(run);
-      const begun = ended.length;
-      await Promise.all(all);
-      return begun;
-    };
-    const ofA = Array.from({ length: 12 }, (_, i) => `a${i}`);
-    expect(await begunOf(ofA)).toBe(10);
-    expect(await begunOf(['b1', ...ofA])).toBe(3);
-    wait(1000);
-    expect(await begunOf(ofA)).toBe(10);
-  },
-);
+test.each([
+  ['without groups', undefined],
+  ['in a group', () => 'all'],
+])('a credential that is alone has longer turns, %s', async (_, group) => {
+  const limits = {
+    alone: { ms: 10, count: Infinity },
+    besideOthers: { ms: 3, count: Infinity },
+  };
+  const { run, ended, wait } = openTurns({ limits, ...(group && { group }) });
+  const begunOf = async (queries: readonly string[]): Promise<number> => {
+    await nextTurn();
+    ended.length = 0;
+    const all = queries.map(run);
+    const begun = ended.length;
+    await Promise.all(all);
+    return begun;
+  };
+  const ofA = Array.from({ length: 12 }, (_, i) => `a${i}`);
+  expect(await begunOf(ofA)).toBe(10);
+  expect(await begunOf(['b1', ...ofA])).toBe(3);
+  wait(1000);
+  expect(await begunOf(ofA)).toBe(10);
+});
 
 test('a group that has used its share does not count as new', async () => {
   const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));

@@ -58,7 +58,7 @@ const keysOf = async (store: BlobStore, prefix: string): Promise<string[]> => {
   return keys;
 };
 
-describe.each(Object.keys(stores))('%s', (name) => {
+describe.each(Object.keys(stores))('a store of files: %s', (name) => {
   let store: BlobStore;
   beforeAll(async () => {
     store = (await stores[name]?.()) as BlobStore;
@@ -179,7 +179,7 @@ test.each([
   [429, 'TooManyRequests'],
   [408, 'RequestTimeout'],
   [400, 'RequestTimeout'],
-])('a busy bucket (%i %s) is asked again', async (status, code) => {
+])('a bucket that answers %i %s is asked again', async (status, code) => {
   const { store } = await busyBucket(status, code, 1);
   await store.put('1/0', bytes('x'));
   expect(await store.get('1/0')).toEqual(bytes('bytes'));

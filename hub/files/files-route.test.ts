@@ -93,41 +93,48 @@ test('a file that no document has referred to for a day is removed', async () =>
 });
 
 test.each([
-  ['a day', 1, 0],
-  ['a week', 7.1, 1],
-])(
-  '%s after a restore, an unreferenced file is kept within the week, then removed',
-  async (_, days, removed) => {
-    const storage = memoryStorage();
-    const restored = new Date(Date.now() - days * DAY).toISOString();
-    await storage.store.write(
-      async (tx) => tx.apply({ puts: [rowOf(HUB_ROWS.restored, restored)], deletes: [] }),
-      { durability: 'strict' },
-    );
-    // A file of a document that was created after the backup: a device may submit the document again.
-    const blobs = createMemoryBlobs(() => Date.now() - 30 * DAY);
-    await blobs.put(`0/1024/7/${digits}/manifest`, new Uint8Array(1));
-    let files: FilesRoute | undefined;
-    const opened = await openTestHub({
-      storage,
-      routes: (of) => [(files = createFilesRoute(of, blobs, { fileBytes: 1 }))],
-    });
-    expect(await files?.sweep()).toBe(removed);
-    files?.close();
-    await opened.close();
-  },
-);
+  ['kept for a week after a restore', 1, 0],
+  ['removed when a restore is more than a week ago', 7.1, 1],
+])('a file to which no document refers is %s', async (_, days, removed) => {
+  const storage = memoryStorage();
+  const restored = new Date(Date.now() - days * DAY).toISOString();
+  await storage.store.write(
+    async (tx) => tx.apply({ puts: [rowOf(HUB_ROWS.restored, restored)], deletes: [] }),
+    { durability: 'strict' },
+  );
+  // A file of a document that was created after the backup: a device may submit the document again.
+  const blobs = createMemoryBlobs(() => Date.now() - 30 * DAY);
+  await blobs.put(`0/1024/7/${digits}/manifest`, new Uint8Array(1));
+  let files: FilesRoute | undefined;
+  const opened = await openTestHub({
+    storage,
+    routes: (of) => [(files = createFilesRoute(of, blobs, { fileBytes: 1 }))],
+  });
+  expect(await files?.sweep()).toBe(removed);
+  files?.close();
+  await opened.close();
+});
 
 test.each([
   ['no secret', () => ask(`${digits}?collection=notes&id=7`, {}, ''), 401, 'needs_login'],
   ['a wrong secret', () => ask(`${digits}?collection=notes&id=7`, {}, 'x'), 401, 'needs_login'],
-  ['another document', () => ask(`${digits}?collection=notes&id=8`), 404, 'file_not_found'],
-  ['another collection', () => ask(`${digits}?collection=x&id=7`), 404, 'file_not_found'],
+  [
+    'a document that does not refer to the file',
+    () => ask(`${digits}?collection=notes&id=8`),
+    404,
+    'file_not_found',
+  ],
+  ['an unknown collection', () => ask(`${digits}?collection=x&id=7`), 404, 'file_not_found'],
   ['no document', () => ask(digits), 400, 'bad_message'],
-  ['an id that is none', () => ask(`${digits}?collection=notes&id=../7`), 400, 'bad_message'],
-  ['a path that leads up', () => ask(`..%2f..%2fetc%2fpasswd`), 404, 'not found'],
-  ['other digits', () => ask('abc?collection=notes&id=7'), 404, 'not found'],
-  ['no manifest', () => put(`${digits}?collection=notes&id=7`, 'not JSON'), 400, 'bad_message'],
+  ['an invalid id', () => ask(`${digits}?collection=notes&id=../7`), 400, 'bad_message'],
+  ['a path to a folder above', () => ask(`..%2f..%2fetc%2fpasswd`), 404, 'not found'],
+  ['an invalid name of a file', () => ask('abc?collection=notes&id=7'), 404, 'not found'],
+  [
+    'a manifest that is not JSON',
+    () => put(`${digits}?collection=notes&id=7`, 'not JSON'),
+    400,
+    'bad_message',
+  ],
   [
     'bytes of another file',
     async () => {

@@ -34,9 +34,12 @@ test.each(['1.1.1.1', '2606:4700::1111', '172.32.0.1'])('%s is public', (address
 const tokensOf = (isLoopbackOnly: boolean) =>
   createAccessTokens({ url: () => undefined, isLoopbackOnly });
 
-test.each([true, false])(
-  'keys are not fetched from private addresses, by address or by name: on loopback only %s',
-  async (isLoopbackOnly) => {
+test.each([
+  ['on loopback', true],
+  ['on all addresses', false],
+])(
+  'a hub %s fetches no keys from private addresses, by address or by name',
+  async (_, isLoopbackOnly) => {
     const tokens = tokensOf(isLoopbackOnly);
     for (const uri of [
       'https://127.0.0.1/keys',

@@ -156,13 +156,13 @@ test('a truncated or changed dump is refused, and no hub opens what was loaded o
 });
 
 test.each([
-  ['no row', '["documents"', /is damaged: line 4 /],
-  ['another row', '["documents",5,[],""]', /is damaged: line 4 /],
-  ['an unknown space', '["planets","aa==",[],"x"]', /a newer build wrote the dump/],
-  ['no end', 'nothing', /is damaged: line 4 /],
-  ['another end', '{"end":5}', /is damaged: line 4 /],
-  ['a number', '5', /is damaged: line 4 /],
-])('load refuses a dump with %s in a line and names the line', async (_, line, why) => {
+  ['a line that is cut off', '["documents"', /is damaged: line 4 /],
+  ['a row of another form', '["documents",5,[],""]', /is damaged: line 4 /],
+  ['a row of an unknown space', '["planets","aa==",[],"x"]', /a newer build wrote the dump/],
+  ['a line that is not JSON', 'nothing', /is damaged: line 4 /],
+  ['an end of another form', '{"end":5}', /is damaged: line 4 /],
+  ['a number in place of a row', '5', /is damaged: line 4 /],
+])('load refuses a dump with %s and says why', async (_, line, why) => {
   const store = createMemoryStore();
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');

@@ -100,7 +100,7 @@ test.each([
   [503, 'storage_unavailable'],
   [507, 'quota_exceeded'],
 ])(
-  'an import ends without rejected lines if the hub refuses requests: %i',
+  'an import ends without rejected lines if the hub refuses requests with %i %s',
   async (status, code) => {
     const folder = await mkdtemp(join(tmpdir(), 'burrow-import-'));
     const line = (id: number): string => `{"ref":{"@ref":{"id":"${id}"}},"data":{}}\n`;

@@ -106,8 +106,8 @@ test('a session accepts pushes, answers each with its number, and sends hints of
 
 test.each([
   ['with an unknown token', { open: { token: 'nobody', device: DEVICE } }, 'needs_login'],
-  ['that opens with something else', { n: 1, push: {} }, 'bad_message'],
-  ['that opens with no JSON', 'hello', 'bad_message'],
+  ['whose first message is a push', { n: 1, push: {} }, 'bad_message'],
+  ['whose first message is not JSON', 'hello', 'bad_message'],
 ])('a session %s is refused and closed', async (_, first, code) => {
   const { url } = await open();
   const session = await connect(url);
@@ -151,8 +151,8 @@ test('a session for an invalid device is refused and closed', async () => {
 });
 
 test.each([
-  ['that is no request', 'what?', 1000],
-  ['of bytes', Buffer.from('{}'), 1003],
+  ['that is not a request', 'what?', 1000],
+  ['of binary data', Buffer.from('{}'), 1003],
   ['of more than 64 KiB', 'x'.repeat(65 * 1024), 1009],
 ])('a message %s closes the session', async (_, message, code) => {
   const session = await openSession(await open());
