@@ -12,7 +12,7 @@ const SEEDS_MAX = 120;
  */
 const TUNED: Partial<Record<Mutant, Pick<SimulationOptions, 'often' | 'patienceMs'>>> = {
   'a stale leader is not fenced off': { often: ['two leaders', 'administrator writes'] },
-  'the epoch is not looked at': { patienceMs: 200_000 },
+  'the epoch is not checked': { patienceMs: 200_000 },
 };
 
 /** For faults that few seeds detect: the seed that last did. It is tried first. */

@@ -7,19 +7,19 @@ import { TableIndex } from '../../codec/table-index.ts';
 
 export const PLANTED_FAULTS = [
   'the number is not checked',
-  'the manifest comes before the blocks',
+  'the manifest is stored before the blocks',
   'the log is cut before the flip',
   'the Bloom filter is wrong',
   'the filter of terms is wrong',
   'deletions are dropped too early',
   'the log is cached',
-  'ids are given twice',
-  'a flip takes its number by force',
-  'blocks beside each other are mixed up',
-  'what is broadcast has another number',
-  'what is not stored yet is broadcast',
-  'a claim that another tab came before has the number 0',
-  'a tab that holds the lease does not read the log after an append that failed',
+  'ids of blocks are used twice',
+  'a flip replaces the commit with its number',
+  'adjacent blocks are exchanged',
+  'a broadcast has a wrong number',
+  'a commit is broadcast before it is stored',
+  'a claim that another tab preceded has the number 0',
+  'a tab that holds the lease does not read the log after a failed append',
 ] as const;
 export type PlantedFault = (typeof PLANTED_FAULTS)[number];
 

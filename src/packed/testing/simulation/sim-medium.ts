@@ -78,8 +78,7 @@ export class SimMedium implements Medium {
     if (!isWhole) crossings.note('a reader found a block missing');
     const blocks = found.blocks.map((each) => each.map((block) => this.unplaced(block, ranges)));
     const log = this.cached(after, found.log);
-    if (fault === 'blocks beside each other are mixed up')
-      return { log, blocks: blocks.map(mixedUp) };
+    if (fault === 'adjacent blocks are exchanged') return { log, blocks: blocks.map(mixedUp) };
     return { log, blocks };
   }
 
@@ -121,7 +120,7 @@ export class SimMedium implements Medium {
         if (later === 'free') continue;
         if (later === 'cut') throw new StorageFailed(record.kind, false);
         crossings.note(`a ${record.kind} lost its connection, and another tab came first`);
-        const isNumbered = fault === 'a claim that another tab came before has the number 0';
+        const isNumbered = fault === 'a claim that another tab preceded has the number 0';
         return isNumbered && record.kind === 'claim' ? 0 : undefined;
       }
       const outcome = this.failing(`append ${record.kind}`, () =>
@@ -141,7 +140,7 @@ export class SimMedium implements Medium {
     if (blocks.some(({ bytes }) => hasDeletions(bytes)))
       crossings.note('deletions were flushed above older rows');
     for (const { id } of blocks) must(id >= IDS_PER_CLAIM, `block ${id} is of no claim`);
-    if (fault === 'the manifest comes before the blocks') this.late = [...this.late, ...blocks];
+    if (fault === 'the manifest is stored before the blocks') this.late = [...this.late, ...blocks];
     else await this.call('put', () => data.putBlocks(blocks.map((block) => this.faulty(block))));
     this.phase = 'put';
   }
@@ -211,7 +210,7 @@ export class SimMedium implements Medium {
 
   private add(record: LogRecord, parts: readonly Uint8Array[], expected: number): boolean {
     const { data, fault } = this.world;
-    if (record.kind === 'flip' && fault === 'a flip takes its number by force') {
+    if (record.kind === 'flip' && fault === 'a flip replaces the commit with its number') {
       data.log = data.log.filter(
         ({ number }) => number < expected || number >= expected + parts.length,
       );
@@ -250,7 +249,7 @@ export class SimMedium implements Medium {
     return placed;
   }
 
-  /** With the fault `ids are given twice`, claims share ids. */
+  /** With the fault `ids of blocks are used twice`, claims share ids. */
   private readonly placed = <R extends { readonly first: number; readonly last: number }>(
     range: R,
   ): R => ({
@@ -272,7 +271,7 @@ export class SimMedium implements Medium {
   }
 
   private idOf(id: number): number {
-    if (this.world.fault !== 'ids are given twice') return id;
+    if (this.world.fault !== 'ids of blocks are used twice') return id;
     const perClaim = 2 ** 20;
     return (Math.floor(id / perClaim) % 3) * perClaim + (id % perClaim);
   }

@@ -109,9 +109,9 @@ export class SimTab implements Actor {
 
   private faultyMedium(): Medium {
     const { fault } = this.world;
-    if (fault === 'what is not stored yet is broadcast')
+    if (fault === 'a commit is broadcast before it is stored')
       return earlyBroadcast(this.medium, (appended) => this.origin.broadcast(this, appended));
-    if (fault === 'a tab that holds the lease does not read the log after an append that failed')
+    if (fault === 'a tab that holds the lease does not read the log after a failed append')
       return trustingLostAppend(this.medium, () => this.holdsLease());
     return this.medium;
   }
@@ -129,7 +129,7 @@ export class SimTab implements Actor {
     const isNext = first === store.lastNumber + 1;
     crossings.note(isNext ? 'a tab received what comes next' : 'a tab received what it cannot use');
     store.applyAppended({
-      first: fault === 'what is broadcast has another number' ? first - 1 : first,
+      first: fault === 'a broadcast has a wrong number' ? first - 1 : first,
       parts,
     });
   }

@@ -82,14 +82,14 @@ export class FileHubWorld {
 
   /** The epoch as devices see it. It changes with each restore. */
   get epoch(): string {
-    const isDeaf = this.run.mutant === 'a restored hub is not asked again';
+    const isDeaf = this.run.mutant === 'a restored hub has the same epoch';
     return isDeaf ? 'the first' : String(this.restores);
   }
 
   /** Removes files without references. Returns how many. */
   async sweep(): Promise<number> {
     const before = this.run.clockwork.now - KEPT_MS;
-    if (this.run.mutant !== 'what is referred to is removed') return this.files.sweep(before);
+    if (this.run.mutant !== 'files with references are removed') return this.files.sweep(before);
     for (const [key, { putMs }] of this.blobs) if (putMs < before) this.blobs.delete(key);
     return 1;
   }
@@ -140,7 +140,7 @@ export class FileHubWorld {
   private engineOfFiles(): Pick<Engine, 'transactions'> {
     const { transactions } = this.world.engine;
     const write: typeof transactions.write = (body) => {
-      if (this.run.mutant === 'a file that has become whole is not announced')
+      if (this.run.mutant === 'a complete file is not announced')
         return transactions.write((input) => ({ ...body(input), ts: undefined }));
       if (!this.run.chance.is(this.run.loss)) return transactions.write(body);
       this.run.count('hub stops before it announces');

@@ -33,11 +33,11 @@ export function lineOf(
   };
   const carried = (bytes: Uint8Array): Uint8Array =>
     chance.is(run.lies) ? bytes.map((byte) => byte ^ 1) : bytes.slice();
-  const reader = mutant === 'rights are not looked at' ? ROOT : secret;
+  const reader = mutant === 'rights are not checked' ? ROOT : secret;
   return {
     begin: async (place, manifest) => {
       const answer = await exchange(() => files.begin(secret, place, manifest));
-      const hasAll = mutant === 'the hub says that it has everything' && answer.ok;
+      const hasAll = mutant === 'the hub claims to have every chunk' && answer.ok;
       return hasAll ? { ok: true, value: { missing: [] } } : answer;
     },
     write: (place, n, bytes) => {

@@ -3,13 +3,13 @@ import { Chance, Clockwork, turn } from '../simulation/clockwork.ts';
 
 export const FILE_MUTANTS = [
   'chunks are not checked',
-  'rights are not looked at',
+  'rights are not checked',
   'verdicts name no files',
-  'the hub says that it has everything',
-  'what is referred to is removed',
-  'a restored hub is not asked again',
-  'a file that has become whole is not announced',
-  'what is heard while the hub is asked is forgotten',
+  'the hub claims to have every chunk',
+  'files with references are removed',
+  'a restored hub has the same epoch',
+  'a complete file is not announced',
+  'a hint that comes during a request is ignored',
 ] as const;
 export type FileMutant = (typeof FILE_MUTANTS)[number];
 

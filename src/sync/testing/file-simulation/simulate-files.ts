@@ -215,7 +215,7 @@ class FileWorld implements Deeds {
       onDocument: (id) => this.judge.checkHeard(device, id),
       fetch: (place) => this.fetchOrFail(device, place),
       onUnheard: (place) => this.judge.checkUnheard(device, place),
-      isDeafWhileAsking: mutant === 'what is heard while the hub is asked is forgotten',
+      isDeafWhileAsking: mutant === 'a hint that comes during a request is ignored',
     };
   }
 

@@ -90,10 +90,10 @@ export class WaitingDevice {
     };
     try {
       await waits.until({ file, woken, ask, pauseAfter });
-      host.count(asked > 1 ? 'file came to who waited' : 'file was there');
+      host.count(asked > 1 ? 'file came after a wait' : 'file was there');
       if (this.unheard.has(woken)) host.onUnheard(place);
     } catch {
-      host.count('wait in vain');
+      host.count('wait without a result');
     }
     this.waiting.delete(file);
   }

@@ -70,7 +70,7 @@ export function mutantReplica(
         return replica.apply(fence, { ...pulled, after: pulled.token });
       };
       return own;
-    case 'parts of a pull are shown':
+    case 'an incomplete pull is shown':
       own.apply = (fence, pulled, asked) => replica.apply(fence, { ...pulled, more: false }, asked);
       return own;
     case 'refused writes are dropped':
@@ -157,7 +157,7 @@ export function mutantTransport(
   transport: Transport,
   replica: Replica,
 ): Transport {
-  if (mutant !== 'the outbox is cut when an answer is missing') return transport;
+  if (mutant !== 'writes without an answer count as judged') return transport;
   return {
     ...transport,
     push: async (push) => {

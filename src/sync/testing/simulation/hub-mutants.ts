@@ -34,20 +34,20 @@ export function mutantHub(mutant: Mutant | undefined, sync: SyncHub, hub: Mutant
         return { lastSeq: items.at(-1)?.seq ?? 0, verdicts: items.map(inventedVerdict) };
       };
       return own;
-    case 'the epoch is not looked at':
+    case 'the epoch is not checked':
       return deafToEpochs(sync, hub);
-    case 'rights are judged at the subscription only':
+    case 'rights are checked only at the subscription':
       own.pull = (secret, message) =>
         changed(sync.pull(secret, message), (pulled) => ({ ...pulled, check: false }));
       return own;
-    case 'a change is left out':
+    case 'a pull omits a change':
       own.pull = (secret, message) =>
         changed(sync.pull(secret, message), (pulled) => ({
           ...pulled,
           puts: (message as Pull).cursor === undefined ? pulled.puts : pulled.puts.slice(1),
         }));
       return own;
-    case 'what left is not told':
+    case 'pulls omit removed documents':
       own.pull = (secret, message) =>
         changed(sync.pull(secret, message), (pulled) => ({ ...pulled, leaves: [] }));
       return own;
@@ -101,7 +101,7 @@ export function mutantHubStore(
   store: Store,
   place: FaultyProcess,
 ): Store {
-  if (mutant !== 'answered before the commit') return store;
+  if (mutant !== 'writes are answered before the commit') return store;
   const { memory, process, clockwork, chance } = place;
   return {
     ...store,

@@ -213,7 +213,7 @@ export class SimDevice implements Link {
       clock: this.clock,
       wallClock: () => clockwork.now,
       random: () => chance.next(),
-      ...(mutant === 'nobody asks without a hint' && { pollMs: NEVER }),
+      ...(mutant === 'devices never poll' && { pollMs: NEVER }),
       wait: async (ms, signal) => {
         await clockwork.wait(ms, signal);
         await process.pass();
