@@ -107,7 +107,7 @@ async function openWithoutNetwork(context: BrowserContext, hub: SyncHub): Promis
 }
 
 for (const worker of WORKERS)
-  test(`offline writes are sent after the last tab was closed: ${worker}`, async ({
+  test(`with the service worker ${worker}, offline writes are sent after the last tab was closed`, async ({
     context,
     hub,
   }) => {

@@ -242,8 +242,13 @@ async function openCage(profile: BrowserProfile, cage: Cage): Promise<Page> {
   return page;
 }
 
-for (const how of ['db', 'service worker'] as const) {
-  test(`no secret is found anywhere in the browser, with HTTP by ${how}`, async ({ profile }) => {
+for (const [how, name] of [
+  ['db', 'db.fetch'],
+  ['service worker', 'the service worker'],
+] as const) {
+  test(`no secret is found anywhere in the browser if ${name} answers HTTP requests`, async ({
+    profile,
+  }) => {
     const cage = new Cage();
     const page = await openCage(profile, cage);
     const root = await page.evaluate(() => db.rootSecret);

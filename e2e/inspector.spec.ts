@@ -252,13 +252,13 @@ test('the inspector shows no secret of logins, keys, tokens or the page', async 
 });
 
 const LOOKS = [
-  { name: 'light', scheme: 'light', width: 1180, height: 720 },
-  { name: 'dark', scheme: 'dark', width: 1180, height: 720 },
+  { name: 'in light colors', scheme: 'light', width: 1180, height: 720 },
+  { name: 'in dark colors', scheme: 'dark', width: 1180, height: 720 },
   { name: 'on a telephone', scheme: 'light', width: 360, height: 740 },
 ] as const;
 
 for (const { name, scheme, width, height } of LOOKS)
-  test(`axe finds no violation in the inspector: ${name}`, async ({ page, hub }) => {
+  test(`axe finds no violation in the inspector ${name}`, async ({ page, hub }) => {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height });
     await leaveTrouble(page, hub);

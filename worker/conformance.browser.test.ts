@@ -92,7 +92,7 @@ const files = Object.entries({ examples, sets, auth });
 for (const [kind, [file, text]] of STORE_KINDS.flatMap((each) =>
   files.map((of) => [each, of] as const),
 )) {
-  describe(`IndexedDB, ${kind}: ${file}`, () => {
+  describe(`IndexedDB, layout \`${kind}\`: ${file}`, () => {
     for (const example of readExamples(text)) {
       test(`${example.id} ${example.area}`, async () => {
         try {

@@ -50,7 +50,7 @@ const many = (collection: string, count: number) => ({
 });
 
 test.each(STORE_KINDS)(
-  'when a tab ends while it removes expired data from IndexedDB, another tab completes the removal: %s',
+  'when a tab ends while it removes expired data from IndexedDB, another tab completes the removal, in the layout `%s`',
   async (kind) => {
     const name = freshName();
     const [one, two] = [await openEngine(kind, name), await openEngine(kind, name)];

@@ -58,7 +58,7 @@ test('a caller with many queries of some milliseconds does not delay other calle
 });
 
 test.each(['rows', 'packed'] as const)(
-  'a long write is committed once, and later queries see it, in this tab and in another one: %s',
+  'a long write is committed once, and later queries see it, in this tab and in another one, in the layout `%s`',
   async (store) => {
     const db = await open({ store });
     const other = await openDatabase(db.name, { durability: 'relaxed', store });

@@ -40,7 +40,7 @@ async function signUp(db: Database): Promise<void> {
 }
 
 test.each(STORES)(
-  'openDatabase() starts its worker without options, and the data is there after reopening: %s',
+  'openDatabase() starts its worker without options, and the data is there after reopening, in the layout `%s`',
   async (store) => {
     const name = freshName();
     const db = await openDatabase(name, { store });
@@ -186,7 +186,7 @@ test('queryWithMetrics() returns the metrics, and an error has its code, status 
   await db.close();
 });
 
-test.each(STORES)('live queries follow the writes of every tab: %s', async (store) => {
+test.each(STORES)('live queries follow the writes of every tab, layout `%s`', async (store) => {
   const name = freshName();
   const [one, two] = await Promise.all([
     openDatabase(name, { store }),
@@ -220,7 +220,7 @@ test.each(STORES)('live queries follow the writes of every tab: %s', async (stor
 });
 
 test.each(STORES)(
-  'tabs see each other’s writes at once, and destroy() closes the database in all tabs: %s',
+  'tabs see each other’s writes at once, and destroy() closes the database in all tabs, in the layout `%s`',
   async (store) => {
     const name = freshName();
     const [one, two] = await Promise.all([

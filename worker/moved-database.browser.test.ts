@@ -179,7 +179,7 @@ test.runIf(import.meta.env['VITE_KEEP_ROWS'] !== undefined)(
 );
 
 test.each(['packed', 'rows'] as const)(
-  'a database of an earlier release, stored as rows, has all its data when opened with the store: %s',
+  'a database of an earlier release, stored as rows, has all its data when opened in the layout `%s`',
   async (store) => {
     const { database, secrets, answers } = keptOf(format1) as Kept;
     const name = freshName();

@@ -14,7 +14,10 @@ const names = readdirSync(join(root, 'examples')).filter((name) =>
 );
 
 for (const name of names) {
-  test(name, async ({ page, browser }) => {
+  test(`a to-do list is kept and, with a hub, synced by the example ${name}`, async ({
+    page,
+    browser,
+  }) => {
     const folder = await install(name).catch((error: unknown) => {
       if (error instanceof NoRegistry) return undefined;
       throw error;

@@ -13,7 +13,7 @@ const STORAGE: DatabaseStorage = {
 const HANDLERS = { onClosed: () => undefined, leaseTerm: () => undefined };
 
 test.each(['rows', 'packed'] as const)(
-  'findStore() completes an interrupted deletion: %s',
+  'findStore() completes an interrupted deletion in the layout `%s`',
   async (store) => {
     const name = freshName();
     const request = { name, birth: undefined, aliveLock: name, settings: { store } };

@@ -39,7 +39,7 @@ async function counting(body: () => Promise<void>): Promise<{ most: number; left
   return { ...seen, left: alive.size };
 }
 
-describe.each(STORE_KINDS)('%s', (kind) => {
+describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
   test('close() leaves no transaction in progress', async () => {
     for (const isOneAtATime of [true, false]) {
       const store = await OPEN[kind](freshName(), { isOneAtATime });

@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
-describe.each(STORE_KINDS)('%s', (kind) => {
+describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
   const open = async (name = freshName(), more: StoreOptions = {}): Promise<BrowserStore> => {
     const store = await OPEN[kind](name, more);
     opened.push(store);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
-describe.each(STORE_KINDS)('%s', (kind) => {
+describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
   const open = (name: string, more: StoreOptions = {}): Promise<BrowserStore> =>
     keep(OPEN[kind](name, more));
 

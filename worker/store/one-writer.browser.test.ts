@@ -26,7 +26,7 @@ async function begunIn(body: () => Promise<void>): Promise<readonly IDBTransacti
   return begun;
 }
 
-describe.each(STORE_KINDS)('%s', (kind) => {
+describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
   test('write transactions wait for each other, whatever they write; read transactions do not wait', async () => {
     const name = freshName();
     const limits = { memtableBytesMax: 2000, putBytes: 1000, tableBytes: 4000 };
