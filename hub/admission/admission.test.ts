@@ -77,7 +77,8 @@ test('AnswerMemory holds an answer of any size if there are no others, and else 
   release?.();
   release?.();
   expect([memory.used, memory.hasRoomFor('a')]).toEqual([0, true]);
-  expect(memory.hold('a', 60)).toBeDefined();
+  memory.hold('a', 60);
+  expect(memory.used).toBe(60);
   expect([memory.fits('a', 1), memory.fits('b', 40), memory.fits('b', 41)]).toEqual([
     false,
     true,

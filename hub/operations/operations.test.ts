@@ -130,22 +130,18 @@ test('a truncated or changed dump is refused, and no hub opens what was loaded o
   await dumpStore(store, file, { now, onProgress: ignore });
   const whole = await readFile(file);
   const text = gunzipSync(whole).toString();
-  const broken = {
-    cut: whole.subarray(0, whole.length - 100),
-    short: gzipSync(text.split('\n').slice(0, -2).join('\n')),
-    changed: gzipSync(text.replace('"documents"', '"history"')),
-    foreign: gzipSync('{"format":"other"}\n'),
-    newer: gzipSync('{"format":"burrow-dump","version":99}\n'),
-  };
-  for (const [name, bytes] of Object.entries(broken)) {
+  const changed = text.replace('"documents"', '"history"');
+  for (const [bytes, why, isBegun] of [
+    [whole.subarray(0, whole.length - 100), 'cannot be read to its end', true],
+    [gzipSync(text.split('\n').slice(0, -2).join('\n')), 'is incomplete: it holds', true],
+    [gzipSync(changed), 'damaged: its rows are not those that were dumped', true],
+    [gzipSync('{"format":"other"}\n'), 'not a dump of a hub', false],
+    [gzipSync('{"format":"burrow-dump","version":99}\n'), 'has version 99', false],
+  ] as const) {
     const target = createMemoryStore();
     await writeFile(file, bytes);
-    await expect(loadStore(target, file, ignore), name).rejects.toThrow(
-      name === 'changed'
-        ? 'damaged: its rows are not those that were dumped'
-        : /incomplete|to its end|not a dump|version 99/,
-    );
-    if (name === 'foreign' || name === 'newer') continue;
+    await expect(loadStore(target, file, ignore)).rejects.toThrow(why);
+    if (!isBegun) continue;
     await expect(openTestHub({ storage: { ...memoryStorage(), store: target } })).rejects.toThrow(
       'interrupted',
     );
