@@ -34,6 +34,9 @@ async function key(w: EngineWorld, role: string, more: Record<string, unknown> =
   return { secret };
 }
 
+/** The credential of a token of the user. */
+const OF_USER = { label: { kind: 'token' }, identity: { id: 1n } };
+
 const expectRefused = async (w: EngineWorld, secret: string): Promise<void> => {
   await expect(w.engine.authenticate(secret)).resolves.toBeUndefined();
 };
@@ -219,7 +222,7 @@ test('tokens and keys become invalid when their identity or database is deleted 
   await w.ask(create(user, {}, { credentials: obj({ password: 'one' }) }));
   const until = new Date(w.now / 1000 + 10_000).toISOString();
   const short = await w.document(login({ ttl: { '@ts': until } }));
-  await expect(w.engine.authenticate(short.secret)).resolves.toBeDefined();
+  await expect(w.engine.authenticate(short.secret)).resolves.toMatchObject(OF_USER);
   w.now += 10_000_000;
   await expectRefused(w, short.secret);
   await w.ask({ create_database: obj({ name: 'inner' }) });
@@ -234,10 +237,10 @@ test('replacing a token gives it a new secret; updating it does not', async () =
   const token = await w.document(login());
   const updated = await w.document({ update: token.ref, params: obj({ data: obj({ a: 1 }) }) });
   expect(Object.keys(updated)).toEqual(['ref', 'ts', 'instance', 'data']);
-  await expect(w.engine.authenticate(token.secret)).resolves.toBeDefined();
+  await expect(w.engine.authenticate(token.secret)).resolves.toMatchObject(OF_USER);
   const replaced = await w.document({ replace: token.ref, params: obj({ instance: user }) });
   await expectRefused(w, token.secret);
-  await expect(w.engine.authenticate(replaced.secret)).resolves.toBeDefined();
+  await expect(w.engine.authenticate(replaced.secret)).resolves.toMatchObject(OF_USER);
   expect((await w.fault({ replace: token.ref })).failures).toMatchObject([
     { field: ['instance'], code: 'value required' },
   ]);

@@ -78,10 +78,11 @@ export function describeFileStore(open: () => Promise<FileStore>): void {
 
   test('remove() keeps a file for which its condition is false', async () => {
     expect(await store.remove(name('a'), () => true)).toBe(false);
-    await put(record('a', { unsent: [['notes', '1']] }));
+    const unsent = record('a', { unsent: [['notes', '1']] });
+    await put(unsent);
     await store.putChunk(name('a'), 0, Uint8Array.of(1));
-    expect(await store.remove(name('a'), ({ unsent }) => unsent.length === 0)).toBe(false);
-    expect(await store.record(name('a'))).toBeDefined();
-    expect(await store.chunk(name('a'), 0)).toBeDefined();
+    expect(await store.remove(name('a'), (found) => found.unsent.length === 0)).toBe(false);
+    expect(await store.record(name('a'))).toEqual(unsent);
+    expect(await store.chunk(name('a'), 0)).toEqual(Uint8Array.of(1));
   });
 }
