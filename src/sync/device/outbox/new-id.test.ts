@@ -31,6 +31,14 @@ test('two hubs that alternate cause few new device ids', () => {
   expect(taken(copyOf('hub 1'), epochs)).toBeLessThan(12);
 });
 
+test('a copy whose clock was set back takes a new device id at once', () => {
+  const state = withIdTaken(copyOf('hub'), NOW, 'hub');
+  expect(withIdTaken(state, NOW - DAY_MICROS, 'hub').idsTaken).toMatchObject({
+    at: NOW - DAY_MICROS,
+    count: 2,
+  });
+});
+
 test('a hub that goes back within its epoch causes one new device id, and others only after pauses of up to a day', () => {
   const epochs = Array.from({ length: 50 }, () => 'hub');
   expect(taken(copyOf('hub'), epochs)).toBe(1);

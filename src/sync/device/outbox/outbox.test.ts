@@ -1,14 +1,23 @@
 import { expect, test, vi } from 'vitest';
+import { syncKey } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import type { QueryAnswer } from '../../../engine/host.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
+import { createMemoryStore } from '../../../store/memory.ts';
+import { scan } from '../../../store/scan.ts';
+import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import type { PushItem } from '../../protocol/writes.ts';
-import { everything, verdictOn, type DeviceWorld } from '../../testing/device-world.ts';
-import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import { DeviceWorld, everything, verdictOn, WELCOMED } from '../../testing/device-world.ts';
+import { addToFirst, createNote, notes, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
 import { outboxParsesIn } from '../../testing/outbox-parses.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { stateRow } from '../state/state-row.ts';
 import { ReplicaView } from '../view/replica-view.ts';
+import { pushSizeOf } from './push-size.ts';
 
 const ALL = { count: 9, chars: 1e9 };
+const DAY = 86_400_000_000;
 
 test('moveToNewDevice() numbers writes without a verdict from 1', async () => {
   const { device, fence } = await noteWorlds();
@@ -89,6 +98,31 @@ test('recover() in a reverted copy, with a gap after its own writes, moves all w
   expect(await device.replica.outgoing(ALL)).toHaveLength(4);
 });
 
+test('recover() changes nothing if the copy has writes under another device id', async () => {
+  const { items } = await keptOf(3);
+  const { device } = await noteWorlds();
+  await device.submit(createNote(9));
+  const before = await device.replica.state();
+  expect(await device.replica.recover('0f'.repeat(16), saved(items))).toBe(0);
+  expect(await device.replica.state()).toEqual(before);
+  expect(await device.replica.outgoing(ALL)).toHaveLength(1);
+});
+
+test('recover() of old writes does not move Now() of the next write back', async () => {
+  const { id, items } = await keptOf(1);
+  const { device, fence } = await noteWorlds();
+  const welcome = { ...WELCOMED, protocol: SYNC_PROTOCOL, device: id, lastSeq: 0 };
+  const times = { hubTime: device.now + DAY, expiresAt: undefined, passwordSetAt: undefined };
+  const { lastNow } = await device.replica.applyWelcome(
+    fence,
+    { ...welcome, ...times },
+    device.now,
+  );
+  expect(items[0]!.now).toBeLessThan(lastNow);
+  await device.replica.recover(id, saved(items));
+  expect(await device.replica.state()).toMatchObject({ lastSeq: 1, lastNow });
+});
+
 test('recover() of writes of other device ids gives new numbers to those that the copy lacks', async () => {
   const { id, items } = await keptOf(3);
   const { device, fence } = await noteWorlds();
@@ -149,6 +183,20 @@ test('submit() that replaces a refused write that is still shown reruns writes t
   await device.submit(addToFirst(100), refused);
   expect(await device.see(notesPage)).toEqual({ data: [111] });
   expect((await device.replica.writesById([refused])).length).toBe(0);
+});
+
+test('submit() that fails does not affect the view, although it replaces a refused write', async () => {
+  const { device, fence } = await noteWorlds();
+  const ids = [];
+  for (const n of [2, 3, 4]) ids.push(await device.submit(createNote(n)));
+  const [first, second] = await device.replica.outgoing(ALL);
+  await device.replica.settle(
+    fence,
+    [first!, second!].map((item) => verdictOn(item, 'refused', 1)),
+  );
+  await expect(device.submit({ abort: 'no' }, ids[0])).rejects.toThrow('transaction aborted');
+  await device.replica.discard(ids[1]!);
+  expect(await numbersIn(device)).toEqual([1, 2, 4]);
 });
 
 test('submit() that replaces a write already resolved stores nothing', async () => {
@@ -221,6 +269,103 @@ test('outgoing() limits a push by bytes, also for characters of several bytes', 
   expect(await device.replica.outgoing(bounds)).toHaveLength(2);
 });
 
+test('outgoing() fills a push up to its limit', async () => {
+  const { device } = await noteWorlds();
+  for (const n of [2, 3, 4]) await device.submit(createNote(n));
+  const [first, second] = await device.replica.outgoing(ALL);
+  const chars = pushSizeOf(first!) + pushSizeOf(second!);
+  expect(await device.replica.outgoing({ count: 9, chars })).toEqual([first, second]);
+  expect(await device.replica.outgoing({ count: 9, chars: chars - 1 })).toEqual([first]);
+  expect(await device.replica.outgoing({ count: 9, chars: 1 })).toEqual([first]);
+  expect(await device.replica.outgoing({ count: 2, chars: 1e9 })).toEqual([first, second]);
+});
+
+/** A device in a state that would take long to reach. */
+async function deviceWith(changes: Partial<ReplicaState>) {
+  const { device, memory } = await noteWorlds();
+  const state = await device.replica.state();
+  const row = stateRow({ ...state!, ...changes });
+  await createMemoryStore(memory).write(
+    async (tx) => tx.apply({ puts: [{ space: 'sync', row }], deletes: [] }),
+    { durability: 'relaxed' },
+  );
+  return new DeviceWorld(createMemoryStore(memory));
+}
+
+const { outboxWrites, outboxBytes } = LIMITS;
+
+test.each([
+  ['writes', { lastSeq: outboxWrites - 1, shownSeq: outboxWrites - 1 }],
+  ['characters', { outboxSize: outboxBytes - 1 }],
+])('submit() is refused with `outbox_full` when as many %s wait as may', async (_, changes) => {
+  const device = await deviceWith(changes);
+  await device.submit(createNote(2));
+  await expect(device.submit(createNote(3))).rejects.toThrow('outbox_full');
+  expect(await numbersIn(device)).toEqual([1, 2]);
+});
+
+test('submit() stores a write that only the hub can execute, even if the clock of the device is behind', async () => {
+  const { hub, device, fence } = await noteWorlds();
+  const body = { query: { lambda: '_', expr: createNote(7) } };
+  await hub.answer({ create_function: { object: { name: 'make', role: 'server', body } } });
+  await device.replica.apply(fence, await everything(hub.store));
+  device.now -= DAY;
+  await device.submit({ call: { function: 'make' }, arguments: [] });
+  expect(await device.replica.outgoing(ALL)).toMatchObject([{ seq: 1 }]);
+  expect(await numbersIn(device)).toEqual([1]);
+});
+
+test('settle() takes each verdict once, and none on another write with the same number', async () => {
+  const { device, fence } = await noteWorlds();
+  const { replica } = device;
+  for (const n of [2, 3]) await device.submit(createNote(n));
+  const [first, second] = await replica.outgoing(ALL);
+  const other = verdictOn({ seq: 1, hash: second!.hash }, 'confirmed', 1);
+  expect(await replica.settle(fence, [other])).toEqual([]);
+  const verdict = verdictOn(first!, 'confirmed', 1);
+  expect(await replica.settle(fence, [verdict])).toMatchObject([{ state: 'confirmed' }]);
+  const { outboxSize } = (await replica.state())!;
+  expect(await replica.settle(fence, [{ ...verdict, state: 'refused' }])).toEqual([]);
+  expect(await replica.state()).toMatchObject({ settledSeq: 1, outboxSize });
+  expect(await replica.outgoing(ALL)).toEqual([second]);
+});
+
+test('settle() leaves unsent what comes before a write with a verdict', async () => {
+  const { device, fence } = await noteWorlds();
+  for (const n of [2, 3]) await device.submit(createNote(n));
+  const items = await device.replica.outgoing(ALL);
+  await device.replica.settle(fence, [verdictOn(items[1]!, 'confirmed', 1)]);
+  expect(await device.replica.outgoing(ALL)).toEqual(items);
+});
+
+const CHANGES_OF_PULL: Readonly<
+  Record<string, (world: Awaited<ReturnType<typeof noteWorlds>>) => Promise<unknown>>
+> = {
+  'its last part': async ({ hub, device, fence }) =>
+    device.replica.apply(fence, await everything(hub.store, { after: 't1' })),
+  'a change of the sets': ({ device }) =>
+    device.replica.setSets([{ id: 'notes', query: JSON.stringify({ documents: notes }) }]),
+  'a restore of the hub': ({ device, fence }) => device.replica.resubmitAll(fence, 'f'),
+};
+
+test.each(Object.entries(CHANGES_OF_PULL))(
+  'the stored parts of a pull are deleted after %s',
+  async (_, change) => {
+    const world = await noteWorlds();
+    const { hub, device, fence } = world;
+    const part = await everything(hub.store, { token: 't1', more: true, schema: undefined });
+    await device.replica.apply(fence, part);
+    const staged = () =>
+      device.store.read(async (tx) => {
+        const { ranges } = await tx.fetch([], [scan('sync', prefixRange(syncKey('staged')))]);
+        return ranges[0]?.length;
+      });
+    expect(await staged()).toBe(1);
+    await change(world);
+    expect(await staged()).toBe(0);
+  },
+);
+
 test('moveToNewDevice() refuses a write of an earlier build that no push can carry, and keeps the others', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));
@@ -247,8 +392,6 @@ test('moveToNewDevice() refuses a write of an earlier build that no push can car
   await device.replica.discard(refused[0]!.id);
   expect(await device.replica.writes()).toHaveLength(2);
 });
-
-const DAY = 86_400_000_000;
 
 test('prune() counts from the time when the hub confirmed a write, by the time of the hub', async () => {
   const { hub, device, fence } = await noteWorlds();
