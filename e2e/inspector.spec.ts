@@ -283,7 +283,7 @@ for (const { name, scheme, width, height } of LOOKS)
         await shown.locator('summary', { hasText: 'slow' }).first().press('Enter');
         await expect(shown.locator('[data-part=advice]')).toBeVisible();
         const path = process.env['BURROW_PICTURE'];
-        if (path !== undefined && name === 'light')
+        if (path !== undefined && name === 'in light colors')
           await inspector(page).screenshot({ path, animations: 'disabled' });
       }
       if (view === 'Sync') {
