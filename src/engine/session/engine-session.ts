@@ -57,6 +57,7 @@ export class EngineSession implements WriteSession, Lambdas {
   readonly parse = STORED_LAMBDAS.parse;
   readonly effectOf = effectOf;
   private readonly budget: Steps;
+  private readonly shapes: SetShapes;
   /** Session of another database, cached because its lambdas are applied to many elements. */
   private away: EngineSession | undefined = undefined;
 
@@ -73,6 +74,7 @@ export class EngineSession implements WriteSession, Lambdas {
     this.budget = budget;
     this.memory = shared?.memory ?? new MemoryBudget(budget);
     this.context = createContext(parts, permissionsIn, this);
+    this.shapes = new SetShapes(this.context);
     this.names = shared?.names ?? new ContextNames(this.context);
     this.auth = new CallerIdentity(this.context);
     this.writes = new DocumentWrites(this.context, this.names.database);
@@ -165,7 +167,7 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   shapeOf(set: Target) {
-    return new SetShapes(this.context).shapeOf(set);
+    return this.shapes.shapeOf(set);
   }
 
   functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {

@@ -24,7 +24,7 @@ const operationOf = (target: SetTarget): SetOperation<SetTarget> =>
 export class SetShapes implements Shapes {
   readonly schema: EngineContext['schema'];
   /** Cached, because each level of a nested set asks for the shapes of all sets below it. */
-  private readonly shapes = new Map<SetTarget, SetShape>();
+  private readonly shapes = new WeakMap<SetTarget, SetShape>();
 
   constructor({ schema }: Pick<EngineContext, 'schema'>) {
     this.schema = schema;
