@@ -1,5 +1,5 @@
 /** Types of the builders for scalars: strings, numbers, times, type checks and conversions. */
-import type { FaunaTime } from '../values.ts';
+import type { FaunaDate, FaunaTime } from '../values.ts';
 import type { Arg, Evaluated, Unit } from './arguments.ts';
 import type { ElementOf, Folded } from './collections.ts';
 import type { Data } from './documents.ts';
@@ -15,6 +15,13 @@ type Extreme<M extends Mode> = <T = never, A extends readonly Arg[] = readonly A
 type OneOf<A extends readonly unknown[]> = A extends readonly [infer Only]
   ? Folded<Only, ElementOf<Evaluated<Only>>>
   : Evaluated<A[number]>;
+
+/** A Date stays a Date; of another base it is a Time. */
+type Moved<M extends Mode> = <A extends Arg>(
+  base: A,
+  offset: Arg,
+  unit: Unit,
+) => Returns<M, Evaluated<A> extends FaunaDate ? FaunaDate : FaunaTime>;
 
 type ObjectOf<T> = [T] extends [never]
   ? Data
@@ -58,9 +65,9 @@ interface Others<M extends Mode> {
     count?: Arg,
   ) => Returns<M, { start: number; end: number; data: string }[]>;
   /** Adds a number of units to a time. A Date accepts whole days only. */
-  TimeAdd: <T = FaunaTime>(base: Arg, offset: Arg, unit: Unit) => Returns<M, T>;
+  TimeAdd: Moved<M>;
   /** Subtracts a number of units from a time. A Date accepts whole days only. */
-  TimeSubtract: <T = FaunaTime>(base: Arg, offset: Arg, unit: Unit) => Returns<M, T>;
+  TimeSubtract: Moved<M>;
   /** The transaction time of the query, the same everywhere in one query. */
   Now: () => Returns<M, FaunaTime>;
   /** The greatest element in the total order of values; the last one of equals. */

@@ -1,5 +1,6 @@
 /** Types follow values through a query: from the collection that the caller describes to the result of the client. */
 import {
+  FaunaDate,
   q,
   type Client,
   type CollectionRef,
@@ -382,3 +383,14 @@ export function refused(): void {
   const helper: PageHelper<number> = client.paginate(all).map((ref) => q.Get(ref));
   void [stars, page, union, joined, rows, helper];
 }
+
+export async function times(): Promise<void> {
+  check<Of<ReturnType<typeof moved.time>>, FaunaTime>(true);
+  check<Of<ReturnType<typeof moved.date>>, FaunaDate>(true);
+  const date = await client.TimeSubtract(new FaunaDate('2026-01-31'), 1, 'day');
+  check<typeof date, FaunaDate>(true);
+}
+const moved = {
+  time: () => q.TimeAdd(q.Now(), 1, 'hour'),
+  date: () => q.TimeAdd(q.Date('2026-01-31'), 1, 'day'),
+};
