@@ -90,7 +90,7 @@ test.describe('openDatabase() rejects', () => {
     expect(await failure).toMatchObject({
       name: 'UnavailableError',
       message: expect.stringMatching(
-        /^worker_not_started: The database worker did not respond within 20 s\. Check its file/,
+        /^worker_not_started: The database worker did not respond within 20 s\. Check the network, file, type/,
       ),
     });
   });

@@ -152,7 +152,8 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   /**
    * Locks the database in all tabs: everything fails with the code `locked`, also after a reload, until a user unlocks the database. Tokens
-   * stay valid, and their secrets unlock the database: use `q.Logout` first for tokens whose secrets are stored anywhere.
+   * stay valid, and their secrets unlock the database: use `q.Logout` first for tokens whose secrets are stored anywhere. The worker ends with
+   * all it has in memory, and the next one loads the worker's file again: an app that works offline needs that file in a service worker.
    * @param options `forget`: instead of locking, closes the database and deletes all its data on this device. `discardUnsent`: with
    * `forget`, also deletes writes and files that have not reached a hub yet
    * @throws UnsentWrites with `forget`, when writes or files have not reached the hub yet

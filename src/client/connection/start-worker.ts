@@ -6,10 +6,10 @@ import { startDefaultWorker } from './default-worker.ts';
 const READY_MS = 20_000;
 
 const CHECK =
-  '. Check its file, its type, and the Content-Security-Policy (worker-src, trusted-types burrow), or pass the option `worker`.';
+  '. Check the network, file, type and Content-Security-Policy (worker-src, trusted-types burrow), or pass the option `worker`.';
 /** The remedy for a page with an opaque origin, which may use neither workers nor storage. */
 const NO_ORIGIN =
-  '. This page has no origin: a frame with `sandbox` needs `allow-same-origin` too, and a file must come from a server.';
+  '. This page has no origin: a frame with `sandbox` needs `allow-same-origin`, and a file must come from a server.';
 
 export interface StartOptions {
   readonly readyMs?: number;
