@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { documentKey } from '../../../codec/key.ts';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
@@ -73,7 +74,7 @@ test('Now() is the time of the hub in reads and writes, even if the clock of the
   expect(await now()).toBeGreaterThanOrEqual(item!.now);
 });
 
-test('a write to a pulled document is later than its version of the hub, even if the clock of the device is behind', async () => {
+test('Now() and a write to a pulled document are not before its version of the hub, even if the clock of the device is behind', async () => {
   const { hub } = await worlds();
   const device = new DeviceWorld();
   device.now = hub.now - 10 * 3_600_000_000;
@@ -82,6 +83,7 @@ test('a write to a pulled document is later than its version of the hub, even if
   await device.replica.apply(fence, await everything(hub.store));
   const time = { select: 'ts', from: { get: firstNote } };
   const before = await device.see(time);
+  expect(await device.see({ to_micros: { now: null } })).toBeGreaterThanOrEqual(before as number);
   await device.submit(addToFirst(1));
   expect(await device.see(time)).toBeGreaterThan(before as number);
 });
@@ -138,6 +140,25 @@ test('submit() numbers writes of two tabs without a gap', async () => {
   const items = await device.replica.outgoing({ count: 100, chars: 1e9 });
   expect(items.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
   expect(new Set(items.map(({ now }) => now)).size).toBe(20);
+});
+
+test('submit() gives equal writes that are made at once different times', async () => {
+  const { device, memory } = await worlds();
+  const tabs = [device, new DeviceWorld(createMemoryStore(memory))];
+  const now = Math.max(...tabs.map((tab) => tab.now));
+  for (const tab of tabs) tab.now = now;
+  await Promise.all(tabs.map((tab) => tab.submit(create(2))));
+  const [first, second] = await device.replica.outgoing({ count: 9, chars: 1e9 });
+  expect(second!.now).toBeGreaterThan(first!.now);
+});
+
+test('submit() of two writes at once shows them over a write of another tab that was first', async () => {
+  const { device, memory } = await worlds();
+  expect(await device.see(page)).toEqual({ data: [1] });
+  await new DeviceWorld(createMemoryStore(memory)).submit(create(2));
+  await Promise.all([3, 4].map((n) => device.submit(create(n))));
+  const { data } = (await device.see(page)) as { data: number[] };
+  expect(data.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
 });
 
 test('submit() of a query that fails stores nothing', async () => {
@@ -340,6 +361,29 @@ test('apply() shows nothing of a staged pull before its last part', async () => 
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
+test('apply() of a staged pull takes what the latest part says of a document', async () => {
+  const { hub, device, fence } = await worlds();
+  const { puts } = await everything(hub.store);
+  const leaves = puts.map(([collection, id]) => [collection, id] as const);
+  const present = { puts, leaves: [], schema: undefined };
+  const absent = { puts: [], leaves, schema: undefined };
+  for (const [first, last, data] of [
+    [present, absent, []],
+    [absent, present, [1]],
+  ] as const) {
+    await device.replica.apply(fence, await everything(hub.store, { ...first, more: true }));
+    await device.replica.apply(fence, await everything(hub.store, last));
+    expect(await device.see(page)).toEqual({ data });
+  }
+});
+
+test('apply() does not hide later writes if the hub knows more writes than the copy', async () => {
+  const { hub, device, fence } = await worlds();
+  await device.replica.apply(fence, await everything(hub.store, { lastSeq: 5 }));
+  await device.submit(create(2));
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
 test('apply() takes the schema from the last part of a staged pull, even if it is the stored one', async () => {
   const { hub, device, fence } = await worlds();
   const { schema } = (await device.replica.state())!;
@@ -395,6 +439,18 @@ test('setSets() with the same sets keeps the staged parts of a pull', async () =
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
+test('setSets() with another query for a set loads it again', async () => {
+  const { hub, device, fence } = await worlds();
+  const whole = await everything(hub.store, { token: 't1' });
+  const collection = whole.puts[0]?.[0] ?? 0;
+  const part = { kind: 'collection', collection } as const;
+  const answer = { id: 'notes', parts: [part], loaded: [undefined], of: 1, error: undefined };
+  await device.replica.setSets([{ id: 'notes', query: 'one' }]);
+  await device.replica.apply(fence, { ...whole, sets: [answer] });
+  const { sets } = await device.replica.setSets([{ id: 'notes', query: 'other' }]);
+  expect(sets).toMatchObject([{ query: 'other', loaded: 'nothing', rows: 0 }]);
+});
+
 test('setSets() with the same sets in another order stores the new order', async () => {
   const { device } = await worlds();
   const [notes, tasks] = ['notes', 'tasks'].map((id) => ({ id, query: `{"documents":"${id}"}` }));
@@ -448,6 +504,21 @@ test('apply() adds entries of a new index to documents already stored', async ()
   });
   await device.replica.apply(fence, await everything(hub.store));
   expect(await device.see({ paginate: { match: { index: 'late' } } })).toEqual({ data: [1] });
+});
+
+test('apply() removes the entries of an index that was deleted', async () => {
+  const { hub, device, fence } = await worlds();
+  await hub.answer({ delete: { index: 'by_n' } });
+  const { puts, ...rest } = await everything(hub.store);
+  const entriesAt = async ({ store }: Pick<DeviceWorld, 'store'>) => {
+    const [[collection, id]] = puts as [[number, string, string]];
+    const key = documentKey(0, collection, BigInt(id));
+    const { rows } = await store.read((tx) => tx.fetch([{ space: 'documents', key }], []));
+    return rows[0]?.entries;
+  };
+  const before = await entriesAt(device);
+  await device.replica.apply(fence, { ...rest, puts });
+  expect(await entriesAt(device)).toEqual(before?.slice(0, -1));
 });
 
 test('setSets() and apply() request a comparison if a set ends while another one is loading, because documents of both may have been deleted', async () => {
