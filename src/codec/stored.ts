@@ -4,12 +4,7 @@
  */
 import { assert, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  documentMembers,
-  eventMembers,
-  pageMembers,
-  sourcedMembers,
-} from '../values/object-view.ts';
+import { asObject, type ObjectLike } from '../values/object-view.ts';
 import { isSetOp, setOfParts } from '../values/sets.ts';
 import { parseDate, parseTime } from '../values/time.ts';
 import {
@@ -74,7 +69,11 @@ function store(value: Value, storing: Storing, depth: number, before: string): v
   else if (typeof value !== 'object' || value === null) storing.out.add(before + plainText(value));
   else if (isArray(value)) storeArray(value, storing, depth, before);
   else if (isObject(value)) storeObject(value, storing, depth, before);
-  else storeKinded(value, storing, depth, before);
+  else {
+    const plain = asObject(value);
+    if (isObject(plain)) storeObject(plain, storing, depth, before);
+    else storeKinded(plain, storing, depth, before);
+  }
 }
 
 const plainText = (value: number | bigint | boolean | null): string =>
@@ -118,28 +117,15 @@ function storeMembers(object: ObjectValue, storing: Storing, depth: number, befo
   storing.out.add(object.size === 0 ? `${start}}` : '}');
 }
 
-function storeKinded(value: Kinded, storing: Storing, depth: number, before: string): void {
-  switch (value.kind) {
-    case 'set':
-      storeMembers(storedParts(value), storing, deeper(deeper(depth)), `${before}{"@set":`);
-      return storing.out.add('}');
-    case 'page':
-      return storeObject(pageMembers(value), storing, depth, before);
-    case 'document':
-      return storeObject(documentMembers(value), storing, depth, before);
-    case 'event':
-      return storeObject(eventMembers(value), storing, depth, before);
-    case 'sourced':
-      return storeObject(sourcedMembers(value), storing, depth, before);
-    default:
-      return storing.out.add(before + kindedText(value, storing));
-  }
+type Plain = Exclude<Kinded, ObjectLike>;
+
+function storeKinded(value: Plain, storing: Storing, depth: number, before: string): void {
+  if (value.kind !== 'set') return storing.out.add(before + kindedText(value, storing));
+  storeMembers(storedParts(value), storing, deeper(deeper(depth)), `${before}{"@set":`);
+  storing.out.add('}');
 }
 
-type WithMembers = 'set' | 'page' | 'document' | 'event' | 'sourced';
-type Plain = Exclude<Kinded, { readonly kind: WithMembers }>;
-
-function kindedText(value: Plain, { database, pendingTs }: Storing): string {
+function kindedText(value: Exclude<Plain, SetValue>, { database, pendingTs }: Storing): string {
   switch (value.kind) {
     case 'double':
       return storedDouble(value.value);

@@ -1,7 +1,7 @@
 /** Values as the wire JSON of an API version. Spec: values 1 to 7. */
 import { isStackExhausted, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { collectionRefOf } from '../values/object-view.ts';
+import { collectionRefOf, type ObjectLike } from '../values/object-view.ts';
 import { nativeRef, setMembers } from '../values/sets.ts';
 import { formatDate, formatTime } from '../values/time.ts';
 import {
@@ -107,13 +107,8 @@ function renderArray(
   before: string,
 ): void {
   let start = `${before}[`;
-  let isFirst = true;
-  for (const item of items) {
-    if (!render(item, rendering, depth, start)) continue;
-    start = ',';
-    isFirst = false;
-  }
-  rendering.out.add(isFirst ? `${start}]` : ']');
+  for (const item of items) if (render(item, rendering, depth, start)) start = ',';
+  rendering.out.add(start === ',' ? ']' : `${start}]`);
 }
 
 /**
@@ -173,33 +168,35 @@ export function scalarText(value: Scalar): string {
 }
 
 function renderKinded(value: Kinded, rendering: Rendering, depth: number, before: string): boolean {
+  if (value.kind === 'ref') return renderRef(value, rendering, before);
+  if (value.kind === 'set') return renderSetOrRef(value, rendering, depth, before);
+  renderShown(value, rendering, depth, before);
+  return true;
+}
+
+/** Adds a value that is never left out. */
+function renderShown(
+  value: Exclude<Kinded, Ref | SetValue>,
+  rendering: Rendering,
+  depth: number,
+  before: string,
+): void {
   switch (value.kind) {
-    case 'ref':
-      return renderRef(value, rendering, before);
-    case 'set':
-      return renderSetOrRef(value, rendering, depth, before);
     case 'page':
-      renderPage(value, rendering, depth, before);
-      return true;
+      return renderPage(value, rendering, depth, before);
     case 'document':
-      renderDocument(value, rendering, depth, before);
-      return true;
+      return renderDocument(value, rendering, depth, before);
     case 'event':
-      renderEvent(value, rendering, depth, before);
-      return true;
+      return renderEvent(value, rendering, depth, before);
     case 'sourced':
-      renderSourced(value, rendering, depth, before);
-      return true;
+      return renderSourced(value, rendering, depth, before);
     default:
-      rendering.out.add(before + wireText(value, rendering.context));
-      return true;
+      return rendering.out.add(before + wireText(value, rendering.context));
   }
 }
 
-type WithValues = 'ref' | 'set' | 'page' | 'document' | 'event' | 'sourced';
-
 function wireText(
-  value: Exclude<Kinded, { readonly kind: WithValues }>,
+  value: Exclude<Kinded, ObjectLike | Ref | SetValue>,
   context: RenderContext,
 ): string {
   switch (value.kind) {
