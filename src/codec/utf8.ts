@@ -1,7 +1,7 @@
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(64 * 1024);
 /** Length of a part in UTF-16 code units. One unit takes at most three bytes. */
-export const PART = scratch.length / 4;
+const PART = scratch.length / 4;
 /** Texts shorter than this are measured in a loop, which is faster than the call. */
 const SHORT = 64;
 
@@ -12,16 +12,23 @@ const SHORT = 64;
 export function utf8Length(text: string): number {
   if (text.length < SHORT) return shortLength(text);
   let bytes = 0;
-  for (let at = 0; at < text.length;) {
-    const end = partEnd(text, at + PART);
-    bytes += encoder.encodeInto(text.slice(at, end), scratch).written;
-    at = end;
-  }
+  for (const part of textParts(text)) bytes += encoder.encodeInto(part, scratch).written;
   return bytes;
 }
 
+/** Cuts a text into parts of `length` UTF-16 code units, or one more: a surrogate pair is not split. */
+export function textParts(text: string, length = PART): readonly string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const end = partEnd(text, at + length);
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
+}
+
 /** Where a part that should end at `end` may end: one unit later if `end` would split a surrogate pair. */
-export function partEnd(text: string, end: number): number {
+function partEnd(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
 }

@@ -1,4 +1,4 @@
-import { PART, partEnd } from '../../codec/utf8.ts';
+import { textParts } from '../../codec/utf8.ts';
 
 /**
  * Growing bytes. Numbers take as many bytes as they need: seven bits per byte, lowest first; the highest bit is set if
@@ -60,12 +60,9 @@ export class ByteWriter {
     const start = this.length;
     this.reserve(text.length);
     // In parts, so that room for three bytes per character is needed for one part only.
-    for (let at = 0; at < text.length;) {
-      const end = Math.min(partEnd(text, at + PART), text.length);
-      this.reserve(3 * (end - at));
-      const room = this.bytes.subarray(this.length);
-      this.length += encoder.encodeInto(text.slice(at, end), room).written;
-      at = end;
+    for (const part of textParts(text)) {
+      this.reserve(3 * part.length);
+      this.length += encoder.encodeInto(part, this.bytes.subarray(this.length)).written;
     }
     return this.length - start;
   }
