@@ -57,9 +57,10 @@ export class EngineSession implements WriteSession, Lambdas {
   readonly parse = STORED_LAMBDAS.parse;
   readonly effectOf = effectOf;
   private readonly budget: Steps;
-  private readonly shapes: SetShapes;
   /** Session of another database, cached because its lambdas are applied to many elements. */
   private away: EngineSession | undefined = undefined;
+  /** Made when a query first combines sets. Shapes are kept, because each level of nested sets asks for those of all sets below it. */
+  private shapes: SetShapes | undefined = undefined;
 
   /** @param shared parts taken over from the session that this one is derived from */
   constructor(
@@ -74,7 +75,6 @@ export class EngineSession implements WriteSession, Lambdas {
     this.budget = budget;
     this.memory = shared?.memory ?? new MemoryBudget(budget);
     this.context = createContext(parts, permissionsIn, this);
-    this.shapes = new SetShapes(this.context);
     this.names = shared?.names ?? new ContextNames(this.context);
     this.auth = new CallerIdentity(this.context);
     this.writes = new DocumentWrites(this.context, this.names.database);
@@ -167,7 +167,7 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   shapeOf(set: Target) {
-    return this.shapes.shapeOf(set);
+    return (this.shapes ??= new SetShapes(this.context)).shapeOf(set);
   }
 
   functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {
