@@ -59,11 +59,8 @@ export class PgDatabase implements SqlDatabase {
   private readonly options: PgDatabaseOptions;
   private readonly pool: Pool;
   private readonly isSetUp = new WeakSet<PoolClient>();
-  /** The number of each connection, in the order in which they were opened. */
-  private readonly numbers = new WeakMap<PoolClient, number>();
-  private opened = 0;
-  /** Connections up to this number have prepared statements from before a change of the tables. */
-  private outdated = 0;
+  /** Connections whose prepared statements fit the tables. Replaced by an empty set when a table was altered. */
+  private current = new WeakSet<PoolClient>();
   /**
    * Connections through a pooler, which may use another server connection for each transaction: session state (settings, prepared
    * statements) is lost.
@@ -83,7 +80,7 @@ export class PgDatabase implements SqlDatabase {
     // A connection that breaks while in use fails its statement, so the event is ignored. The listener is attached at once
     // because a server may greet and end the session in the same packet.
     this.pool.on('connect', (client) => {
-      this.numbers.set(client, (this.opened += 1));
+      this.current.add(client);
       client.on('error', ignore);
       readInTurns(streamOf(client));
     });
@@ -96,8 +93,7 @@ export class PgDatabase implements SqlDatabase {
     } catch (reason) {
       throw failureOf(reason, 0);
     }
-    const number = this.numbers.get(client) ?? 0;
-    if (number <= this.outdated) {
+    if (!this.current.has(client)) {
       client.release(true);
       return this.connect();
     }
@@ -105,8 +101,9 @@ export class PgDatabase implements SqlDatabase {
     const onBreak = (reason: unknown): never => {
       if (reason instanceof SqlFailure) {
         isBroken ||= reason.isConnectionLoss;
-        const isFirst = number > this.outdated;
-        if (isFirst && reason.code === STATEMENT_GONE) this.outdated = this.opened;
+        // Another connection of the same time may have found this before, and newer ones may have been opened.
+        const isNews = reason.code === STATEMENT_GONE && this.current.has(client);
+        if (isNews) this.current = new WeakSet();
       }
       throw reason;
     };
