@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHubStore } from '../hub/store/open-store.ts';
 import { openPglite } from '../hub/sql/pglite-database.ts';
 import { prepareFolder } from '../hub/testing/prepared-pglite.ts';
-import { fillDisk, mountSmallDisk, unmount } from '../hub/testing/small-disk.ts';
+import { fillDisk, onSmallDisk } from '../hub/testing/small-disk.ts';
 import { openSyncTestHub } from '../hub/testing/sync-test-hub.ts';
 import { openTestHub } from '../hub/testing/test-hub.ts';
 import { bundleNode } from '../scripts/bundle-hub.mjs';
@@ -190,13 +190,8 @@ test('close() unlocks the folder, and leaves nothing that keeps a process runnin
   await next.close();
 });
 
-test('on a full disk, writes are refused and the error names the folder', async (context) => {
-  const disk = await mountSmallDisk(200);
-  if (disk === undefined) {
-    context.skip('Mounting is not allowed here.');
-    return;
-  }
-  try {
+test('on a full disk, writes are refused and the error names the folder', (context) =>
+  onSmallDisk(context, 200, async (disk) => {
     const folder = join(disk, 'notes');
     await cp(join(base, 'empty'), folder, { recursive: true });
     const db = await openDatabase(folder);
@@ -211,10 +206,7 @@ test('on a full disk, writes are refused and the error names the folder', async 
     await rm(filler);
     await client.query(q.Create(notes, { data: { n: 3 } }));
     await db.close();
-  } finally {
-    await unmount(disk);
-  }
-});
+  }));
 
 describe('openDatabase() refuses', () => {
   test('a folder that is open, and names the process that has it open', async () => {

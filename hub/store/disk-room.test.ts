@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { counterOf, increment, put, row } from '../../src/store/testing/store-rows.ts';
-import { fillDisk, mountSmallDisk, unmount } from '../testing/small-disk.ts';
+import { fillDisk, onSmallDisk } from '../testing/small-disk.ts';
 import { prepareHubRows } from './hub-rows.ts';
 import { withDiskRoom } from './disk-room.ts';
 import { openHubStore } from './open-store.ts';
@@ -39,13 +39,8 @@ test('a hub whose rows exist starts without disk space', async () => {
   await expect(prepareHubRows(store, () => 'another')).rejects.toMatchObject(FULL);
 });
 
-test('a folder on a full disk can be read, refuses writes at once, and accepts them again without a restart', async (context) => {
-  const disk = await mountSmallDisk(300);
-  if (disk === undefined) {
-    context.skip('Mounting is not allowed here.');
-    return;
-  }
-  try {
+test('a folder on a full disk can be read, refuses writes at once, and accepts them again without a restart', (context) =>
+  onSmallDisk(context, 300, async (disk) => {
     const opened = await openHubStore({ at: { data: join(disk, 'data') } });
     const { store } = opened;
     await increment(store);
@@ -71,7 +66,4 @@ test('a folder on a full disk can be read, refuses writes at once, and accepts t
     await increment(store);
     expect(await counterOf(store)).toBe(2);
     await opened.close();
-  } finally {
-    await unmount(disk);
-  }
-});
+  }));

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { counterOf, increment, put, row } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, sharedPostgres } from '../testing/hub-stores.ts';
 import { startPostgres, type PostgresServer } from '../testing/postgres-server.ts';
-import { fillDisk, mountSmallDisk, unmount } from '../testing/small-disk.ts';
+import { fillDisk, onSmallDisk } from '../testing/small-disk.ts';
 import { PgDatabase } from '../sql/pg-database.ts';
 import { openTables } from './sql-tables.ts';
 
@@ -44,67 +44,62 @@ test('a frozen server process is given up, and another one answers', async () =>
   await database.close();
 });
 
-test('a server with a full disk refuses writes and keeps acknowledged ones (F20)', async (context) => {
-  const disk = await mountSmallDisk(160);
-  if (disk === undefined) {
-    context.skip('Mounting is not allowed here.');
-    return;
-  }
-  const kept = process.env['TMPDIR'];
-  process.env['TMPDIR'] = disk;
-  let server: PostgresServer | undefined;
-  try {
-    server = await startPostgres();
-    const database = new PgDatabase({
-      isExclusive: false,
-      canListen: false,
-      pool: { connectionString: server.url, max: 4 },
-    });
-    const store = await openTables(database, freshTenant(), { random: () => 0 });
-    await increment(store);
-    const filler = join(disk, 'filler');
-    await fillDisk(disk, filler, 4096 * 1024);
-    let acknowledged = 0;
-    let refusal: unknown;
-    for (let i = 0; i < 200 && refusal === undefined; i += 1) {
-      const large = { ...row(`d${i}`), value: randomBytes(400_000).toString('base64') };
-      try {
-        await put(store, 'documents', [large]);
-        acknowledged += 1;
-      } catch (reason) {
-        refusal = reason;
+test('a server with a full disk refuses writes and keeps acknowledged ones (F20)', (context) =>
+  onSmallDisk(context, 160, async (disk) => {
+    const kept = process.env['TMPDIR'];
+    process.env['TMPDIR'] = disk;
+    let server: PostgresServer | undefined;
+    try {
+      server = await startPostgres();
+      const database = new PgDatabase({
+        isExclusive: false,
+        canListen: false,
+        pool: { connectionString: server.url, max: 4 },
+      });
+      const store = await openTables(database, freshTenant(), { random: () => 0 });
+      await increment(store);
+      const filler = join(disk, 'filler');
+      await fillDisk(disk, filler, 4096 * 1024);
+      let acknowledged = 0;
+      let refusal: unknown;
+      for (let i = 0; i < 200 && refusal === undefined; i += 1) {
+        const large = { ...row(`d${i}`), value: randomBytes(400_000).toString('base64') };
+        try {
+          await put(store, 'documents', [large]);
+          acknowledged += 1;
+        } catch (reason) {
+          refusal = reason;
+        }
       }
+      expect(refusal).toMatchObject({
+        code: expect.stringMatching(/^(quota_exceeded|storage_unavailable)$/u),
+      });
+      await rm(filler);
+      // The server whose log could not be written has ended, and restarts by itself.
+      await expect.poll(() => counterOf(store).catch(() => 0)).toBe(1);
+      const { ranges } = await store.read((tx) =>
+        tx.fetch(
+          [],
+          [
+            {
+              space: 'documents',
+              by: 'key',
+              lower: row('d').key,
+              upper: row('e').key,
+              reverse: false,
+              limit: 1000,
+              rows: false,
+            },
+          ],
+        ),
+      );
+      expect(ranges[0]).toHaveLength(acknowledged);
+      await increment(store);
+      expect(await counterOf(store)).toBe(2);
+      await database.close();
+    } finally {
+      await server?.stop();
+      if (kept === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = kept;
     }
-    expect(refusal).toMatchObject({
-      code: expect.stringMatching(/^(quota_exceeded|storage_unavailable)$/u),
-    });
-    await rm(filler);
-    // The server whose log could not be written has ended, and restarts by itself.
-    await expect.poll(() => counterOf(store).catch(() => 0)).toBe(1);
-    const { ranges } = await store.read((tx) =>
-      tx.fetch(
-        [],
-        [
-          {
-            space: 'documents',
-            by: 'key',
-            lower: row('d').key,
-            upper: row('e').key,
-            reverse: false,
-            limit: 1000,
-            rows: false,
-          },
-        ],
-      ),
-    );
-    expect(ranges[0]).toHaveLength(acknowledged);
-    await increment(store);
-    expect(await counterOf(store)).toBe(2);
-    await database.close();
-  } finally {
-    await server?.stop();
-    if (kept === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = kept;
-    await unmount(disk);
-  }
-});
+  }));

@@ -5,11 +5,12 @@ import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { TestContext } from 'vitest';
 
 const run = promisify(execFile);
 
 /** Mounts a small disk. Returns undefined, and prints the reason, if mounting is not allowed. */
-export async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
+async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'burrow-disk-'));
   try {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', folder]);
@@ -21,7 +22,22 @@ export async function mountSmallDisk(megabytes: number): Promise<string | undefi
   }
 }
 
-export async function unmount(disk: string): Promise<void> {
+/** Runs a test on a small disk; skips it if mounting is not allowed. */
+export async function onSmallDisk(
+  context: TestContext,
+  megabytes: number,
+  run: (disk: string) => Promise<void>,
+): Promise<void> {
+  const disk = await mountSmallDisk(megabytes);
+  if (disk === undefined) return context.skip('Mounting is not allowed here.');
+  try {
+    await run(disk);
+  } finally {
+    await unmount(disk);
+  }
+}
+
+async function unmount(disk: string): Promise<void> {
   await run('umount', [disk]).catch(() => run('umount', ['-l', disk]));
   await rm(disk, { recursive: true, force: true });
 }

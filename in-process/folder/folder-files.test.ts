@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fillDisk, mountSmallDisk, unmount } from '../../hub/testing/small-disk.ts';
+import { fillDisk, onSmallDisk } from '../../hub/testing/small-disk.ts';
 import { describeFileStore } from '../../src/sync/device/files/file-store.contract.ts';
 import { newRecord } from '../../src/sync/device/files/put-file.ts';
 import { folderFiles } from './folder-files.ts';
@@ -52,13 +52,8 @@ test('files leave room on the disk for the writes of the database', async () => 
   await store.putChunk(file, 1, new Uint8Array(1));
 });
 
-test('on a full disk, putChunk() and update() reject with quota_exceeded and leave nothing', async (context) => {
-  const disk = await mountSmallDisk(1);
-  if (disk === undefined) {
-    context.skip('Mounting is not allowed here.');
-    return;
-  }
-  try {
+test('on a full disk, putChunk() and update() reject with quota_exceeded and leave nothing', (context) =>
+  onSmallDisk(context, 1, async (disk) => {
     const store = folderFiles(disk, () => Infinity).openFiles('any');
     await expect(store.putChunk(file, 0, new Uint8Array(2 * MIB))).rejects.toMatchObject(FULL);
     expect(await store.chunk(file, 0)).toBeUndefined();
@@ -66,7 +61,4 @@ test('on a full disk, putChunk() and update() reject with quota_exceeded and lea
     const record = newRecord(file, { size: 0, chunks: [] });
     await expect(store.update(file, () => record)).rejects.toMatchObject(FULL);
     expect(await store.records()).toEqual([]);
-  } finally {
-    await unmount(disk);
-  }
-});
+  }));
