@@ -55,7 +55,7 @@ export class BlockWriter {
     const { out, restarts } = this;
     for (const restart of restarts) out.uint32(restart);
     out.uint32(restarts.length);
-    const block = sealed(out);
+    const block = sealed(out.view());
     this.begin();
     return block;
   }

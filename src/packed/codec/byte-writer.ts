@@ -5,6 +5,8 @@ import { textParts } from '../../codec/utf8.ts';
  * another byte follows.
  */
 const CAPACITY_MIN = 256;
+/** A commit of 1,000 documents fits. */
+const KEPT_MAX = 2 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 export class ByteWriter {
@@ -12,7 +14,7 @@ export class ByteWriter {
   private bytes: Uint8Array;
 
   constructor(capacity = CAPACITY_MIN) {
-    this.bytes = new Uint8Array(Math.max(capacity, CAPACITY_MIN));
+    this.bytes = new Uint8Array(capacity);
   }
 
   byte(value: number): void {
@@ -73,18 +75,15 @@ export class ByteWriter {
     this.raw(text);
   }
 
-  /** A copy of the bytes written so far. */
-  finish(): Uint8Array {
-    return this.bytes.slice(0, this.length);
-  }
-
   /** The bytes written so far, without a copy. Valid until the next write. */
   view(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }
 
+  /** Begins anew. Keeps its memory, unless that was a lot. */
   clear(): void {
     this.length = 0;
+    if (this.bytes.length > KEPT_MAX) this.bytes = new Uint8Array(CAPACITY_MIN);
   }
 
   private reserve(count: number): void {

@@ -13,17 +13,15 @@ export function partsOf(record: Uint8Array): Uint8Array[] {
   const count = Math.max(1, Math.ceil(record.length / PART_BYTES_MAX));
   return Array.from({ length: count }, (_, i) => {
     const piece = record.subarray(i * PART_BYTES_MAX, (i + 1) * PART_BYTES_MAX);
-    const out = new ByteWriter(piece.length + HEADER_BYTES_MAX);
-    out.byte(PART_FORMAT);
-    out.number(i);
-    out.number(count);
-    out.append(piece);
-    return sealed(out);
+    header.clear();
+    header.byte(PART_FORMAT);
+    header.number(i);
+    header.number(count);
+    return sealed(header.view(), piece);
   });
 }
 
-/** Upper bound for the header of a part and the checksum behind it. */
-const HEADER_BYTES_MAX = 32;
+const header = new ByteWriter();
 
 export interface Part {
   readonly index: number;

@@ -27,17 +27,16 @@ export type LogRecord =
 /** A used number never gets another meaning. */
 const KIND = { commit: 1, claim: 2, flip: 3 } as const;
 
-/** Estimated size of a change. */
-const CHANGE_BYTES = 400;
+/** Used again for each record, because fresh memory is slow: most commits are small. */
+const out = new ByteWriter();
+const body = new ByteWriter();
 
+/** The bytes are valid until the next call. */
 export function recordBytes(record: LogRecord): Uint8Array {
-  const out = new ByteWriter(record.kind === 'commit' ? record.changes.length * CHANGE_BYTES : 0);
+  out.clear();
   out.byte(KIND[record.kind]);
   if (record.kind === 'flip') writeManifest(out, record.manifest);
-  if (record.kind === 'commit') {
-    const body = new ByteWriter();
-    for (const change of record.changes) writeChange(out, body, change);
-  }
+  if (record.kind === 'commit') record.changes.forEach(writeChange);
   return out.view();
 }
 
@@ -59,7 +58,7 @@ export function readRecord(bytes: Uint8Array): LogRecord {
   }
 }
 
-function writeChange(out: ByteWriter, body: ByteWriter, { space, key, row, ended }: Change): void {
+function writeChange({ space, key, row, ended }: Change): void {
   out.number(rowFamily(space) * 2 + (row ? 1 : 0));
   out.delimited(key);
   out.number(ended.length);

@@ -1,14 +1,20 @@
 /** Bytes that are followed by their checksum. */
 import { Malformed } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
 import { checksum } from './checksum.ts';
 
 const CHECKSUM_BYTES = 4;
 
-/** The written bytes, followed by their checksum. */
-export function sealed(out: ByteWriter): Uint8Array {
-  out.uint32(checksum(out.view()));
-  return out.finish();
+/** The pieces, joined and followed by their checksum. */
+export function sealed(...pieces: readonly Uint8Array[]): Uint8Array {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const bytes = new Uint8Array(length + CHECKSUM_BYTES);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  new DataView(bytes.buffer).setUint32(length, checksum(bytes, length), true);
+  return bytes;
 }
 
 /** The bytes before the checksum. @throws Malformed */

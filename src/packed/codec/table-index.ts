@@ -36,7 +36,7 @@ export class TableIndexWriter {
     out.number(this.offsets.length);
     for (const offset of [...this.offsets, end]) out.number(offset);
     out.append(this.fences.finish());
-    return sealed(out);
+    return sealed(out.view());
   }
 }
 
