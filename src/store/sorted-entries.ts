@@ -3,7 +3,7 @@ import { type Key, LOWEST_KEY } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex, isBefore } from './binary-search.ts';
 import type { Entry, Range } from './port.ts';
 
-const CHUNK_ENTRIES_MAX = 512;
+const CHUNK_ENTRIES_MAX = 128;
 
 export class SortedEntries {
   /** No chunk is empty, or longer than `CHUNK_ENTRIES_MAX`. */

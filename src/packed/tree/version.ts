@@ -25,8 +25,8 @@ export const memtableBytes = ({ layers }: Version): number =>
 /** A memtable and the commits it is made of. */
 export interface Layer {
   readonly memtable: Memtable;
-  /** Oldest first. */
-  readonly commits: readonly NumberedCommit[];
+  /** Undefined: there is none. */
+  readonly commits: Commits | undefined;
   /** The greatest log number that may be in the layer. */
   readonly through: number;
 }
@@ -36,7 +36,15 @@ interface NumberedCommit {
   readonly changes: readonly Change[];
 }
 
-const EMPTY_LAYER: Layer = { memtable: EMPTY_MEMTABLE, commits: [], through: Infinity };
+/** A commit and those before it: a list to which a version adds without copying it. */
+interface Commits extends NumberedCommit {
+  readonly before: Commits | undefined;
+  readonly count: number;
+  /** The number of the oldest commit. */
+  readonly first: number;
+}
+
+const EMPTY_LAYER: Layer = { memtable: EMPTY_MEMTABLE, commits: undefined, through: Infinity };
 
 /** A record and the number of its last part. `record` is undefined if the part is void. */
 export interface NumberedRecord {
@@ -89,7 +97,7 @@ export function versionWith(before: Version, records: readonly NumberedRecord[])
 /** Seals the newest layer: later commits go into a new one. Undefined if the layer is empty. */
 export function sealed(version: Version): Version | undefined {
   const [newest, ...older] = version.layers;
-  if (!newest || newest.commits.length === 0) return undefined;
+  if (!newest?.commits) return undefined;
   return { ...version, layers: [EMPTY_LAYER, { ...newest, through: version.number }, ...older] };
 }
 
@@ -99,7 +107,7 @@ function layersWith(
   added: readonly NumberedCommit[],
 ): readonly Layer[] {
   const [newest = EMPTY_LAYER, ...older] = before.map((layer) => withoutFlushed(layer, flushed));
-  const rest = older.filter(({ commits }) => commits.length > 0);
+  const rest = older.filter(({ commits }) => commits);
   return [added.length > 0 ? layerWith(newest, added) : newest, ...rest];
 }
 
@@ -108,12 +116,13 @@ function layersWith(
  * layer.
  */
 function withoutFlushed(layer: Layer, flushed: number): Layer {
-  const first = layer.commits[0];
-  if (!first || first.number > flushed) return layer;
-  const empty = { ...EMPTY_LAYER, through: layer.through };
-  if (layer.through <= flushed) return empty;
-  const kept = layer.commits.filter(({ number }) => number > flushed);
-  return kept.length > 0 ? layerWith(empty, kept) : empty;
+  const { commits, through } = layer;
+  if (!commits || commits.first > flushed) return layer;
+  const empty = { ...EMPTY_LAYER, through };
+  const kept: NumberedCommit[] = [];
+  for (let each: Commits | undefined = commits; each && each.number > flushed; each = each.before)
+    kept.push(each);
+  return kept.length > 0 ? layerWith(empty, kept.reverse()) : empty;
 }
 
 const layerWith = (
@@ -124,8 +133,19 @@ const layerWith = (
     memtable,
     added.flatMap(({ changes }) => changes),
   ),
-  commits: [...commits, ...added],
+  commits: added.reduce(followedBy, commits),
   through,
+});
+
+const followedBy = (
+  before: Commits | undefined,
+  { number, changes }: NumberedCommit,
+): Commits => ({
+  number,
+  changes,
+  before,
+  count: (before?.count ?? 0) + 1,
+  first: before?.first ?? number,
 });
 
 /** Assembles records from the parts of the log. @throws Refusal `local_data_loss` */
