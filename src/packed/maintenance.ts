@@ -171,7 +171,10 @@ export class Maintenance {
   /** How full the memtable is. At 1 it is due to be flushed. */
   private fullness(): number {
     const { tree, limits } = this.options;
-    const commits = tree.version.layers.reduce((sum, layer) => sum + (layer.commits?.count ?? 0), 0);
+    const commits = tree.version.layers.reduce(
+      (sum, layer) => sum + (layer.commits?.count ?? 0),
+      0,
+    );
     const bytes = memtableBytes(tree.version);
     return Math.max(bytes / limits.memtableBytesMax, commits / limits.commitsMax);
   }

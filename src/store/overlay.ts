@@ -24,7 +24,7 @@ type Buckets = Map<string, Bucket>;
 
 export class Overlay implements Writer {
   readonly base: Reader;
-  private layers: Layers = emptyLayers();
+  private layers: Layers = noLayers();
   /** Approximate size of the writes. */
   bytes = 0;
 
@@ -33,7 +33,7 @@ export class Overlay implements Writer {
   }
 
   get isEmpty(): boolean {
-    return TRACKED_SPACES.every((space) => this.layers[space].rows.size === 0);
+    return TRACKED_SPACES.every((space) => !this.layers[space]?.rows.size);
   }
 
   row(address: RowAddress): Row | undefined {
@@ -58,7 +58,7 @@ export class Overlay implements Writer {
   }
 
   put(space: TrackedSpace, row: Row): void {
-    const layer = this.layers[space];
+    const layer = this.layerFor(space);
     this.take(layer, row.key);
     layer.rows.set(row.key, row);
     this.bytes += row.key.length + row.value.length;
@@ -70,7 +70,7 @@ export class Overlay implements Writer {
   }
 
   delete(space: TrackedSpace, key: Key): void {
-    const layer = this.layers[space];
+    const layer = this.layerFor(space);
     this.take(layer, key);
     layer.rows.set(key, undefined);
     this.bytes += key.length;
@@ -78,6 +78,7 @@ export class Overlay implements Writer {
 
   discard(space: TrackedSpace, key: Key): void {
     const layer = this.layers[space];
+    if (!layer) return;
     this.take(layer, key);
     layer.rows.delete(key);
   }
@@ -86,7 +87,7 @@ export class Overlay implements Writer {
     const puts: { space: TrackedSpace; row: Row }[] = [];
     const deletes: RowAddress[] = [];
     for (const space of TRACKED_SPACES)
-      for (const [key, row] of this.layers[space].rows)
+      for (const [key, row] of this.layers[space]?.rows ?? [])
         if (row) puts.push({ space, row });
         else deletes.push({ space, key });
     return { puts, deletes };
@@ -102,7 +103,7 @@ export class Overlay implements Writer {
 
   /** Discards all writes. */
   clear(): void {
-    this.layers = emptyLayers();
+    this.layers = noLayers();
     this.bytes = 0;
   }
 
@@ -121,6 +122,10 @@ export class Overlay implements Writer {
     return merged((rest) => this.base[read](rest), { range, page }, own, layer.rows);
   }
 
+  private layerFor(space: TrackedSpace): Layer {
+    return (this.layers[space] ??= { rows: new Map(), entries: new Map(), keys: new Map() });
+  }
+
   private take(layer: Layer, key: Key): void {
     const row = layer.rows.get(key);
     if (!row) return;
@@ -129,15 +134,10 @@ export class Overlay implements Writer {
   }
 }
 
-const emptyLayer = (): Layer => ({ rows: new Map(), entries: new Map(), keys: new Map() });
+/** Undefined: nothing was written to the space. */
+type Layers = Record<TrackedSpace, Layer | undefined>;
 
-type Layers = Record<TrackedSpace, Layer>;
-
-const emptyLayers = (): Layers => ({
-  documents: emptyLayer(),
-  history: emptyLayer(),
-  sync: emptyLayer(),
-});
+const noLayers = (): Layers => ({ documents: undefined, history: undefined, sync: undefined });
 
 const layerOf = (layers: Layers, space: Space): Layer | undefined =>
   isTrackedSpace(space) ? layers[space] : undefined;

@@ -137,10 +137,7 @@ const layerWith = (
   through,
 });
 
-const followedBy = (
-  before: Commits | undefined,
-  { number, changes }: NumberedCommit,
-): Commits => ({
+const followedBy = (before: Commits | undefined, { number, changes }: NumberedCommit): Commits => ({
   number,
   changes,
   before,
