@@ -3,9 +3,7 @@ import type { Store } from '../../src/store/port.ts';
 import { forgetLoss, STAMP_KEY, type Loss } from './birth-stamp.ts';
 import { deleteDatabase } from './idb-connection.ts';
 import type { ConnectionOptions, ReconnectingConnection } from './reconnecting-connection.ts';
-import { NativeTransaction } from './native-transaction.ts';
 import { openOutsideMarker } from './outside-marker.ts';
-import { dropping } from './row-transactions.ts';
 import { removeMarksOf } from './write-mark.ts';
 
 export interface BrowserStore extends Store {
@@ -20,19 +18,13 @@ export interface BrowserStore extends Store {
   destroy(): Promise<void>;
 }
 
-const META = { stores: ['meta'], mode: 'readwrite', durability: 'strict' } as const;
+const META = { stores: ['meta'], durability: 'strict' } as const;
 
 /** Stops reporting the loss that the store reported when it was opened. */
 export const acknowledgeLoss = (reconnecting: ReconnectingConnection): Promise<void> =>
-  reconnecting.run(async (connection) => {
-    const tx = await reconnecting.begin(
-      connection,
-      (idb, watched) => new NativeTransaction(idb, { ...META, ...watched }),
-    );
-    await forgetLoss(tx)
-      .then(async () => reconnecting.requireBirth(await tx.raw('meta', STAMP_KEY)))
-      .catch(dropping(tx));
-    await tx.commit();
+  reconnecting.change(META, async (tx) => {
+    await forgetLoss(tx);
+    reconnecting.requireBirth(await tx.raw('meta', STAMP_KEY));
   });
 
 /** Deletes a database that is not open here, and everything that is stored for it outside IndexedDB. */

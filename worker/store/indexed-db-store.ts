@@ -18,7 +18,8 @@ import {
   type ConnectionOptions,
   type SettledDatabase,
 } from './reconnecting-connection.ts';
-import { dropping, RowTransactions } from './row-transactions.ts';
+import { dropping } from './native-transaction.ts';
+import { RowTransactions } from './row-transactions.ts';
 
 export interface IndexedDbStoreOptions extends ConnectionOptions {
   /** The layout in which the rows are stored. Default: the layout of new databases of rows. */

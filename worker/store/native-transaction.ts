@@ -26,7 +26,7 @@ export interface Watched {
  */
 const OF_WRITERS = 'files';
 
-export interface NativePlan extends Watched {
+export interface NativePlan {
   /** The object stores that the transaction covers. */
   readonly stores: readonly string[];
   readonly mode: IDBTransactionMode;
@@ -54,7 +54,7 @@ export class NativeTransaction implements Waiting {
   /** @throws TransactionFailure when the connection is closed */
   constructor(
     idb: IDBDatabase,
-    { stores, mode, durability, watchdog, onAnswer, onEnded }: NativePlan,
+    { stores, mode, durability, watchdog, onAnswer, onEnded }: NativePlan & Watched,
   ) {
     this.watchdog = watchdog;
     this.onAnswer = onAnswer;
@@ -285,6 +285,14 @@ export class NativeTransaction implements Waiting {
     this.watchdog.delete(this);
   }
 }
+
+/** Rolls everything back, and throws the reason of the failure. */
+export const dropping =
+  (tx: NativeTransaction) =>
+  (reason: unknown): never => {
+    tx.drop();
+    throw tx.failure ?? reason;
+  };
 
 /** An `AbortError` does not tell the reason, so another error is preferred. */
 const whyAborted = (...errors: readonly (DOMException | null)[]): DOMException =>

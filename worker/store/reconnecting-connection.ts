@@ -21,7 +21,12 @@ import { Watchdog } from './watchdog.ts';
 import { connect, OtherLayout, type Connection, type Superseding } from './idb-connection.ts';
 import { newerDatabase, noResponse, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
-import { NativeTransaction, type Watched } from './native-transaction.ts';
+import {
+  dropping,
+  NativeTransaction,
+  type NativePlan,
+  type Watched,
+} from './native-transaction.ts';
 import { needsOneAtATime, InFlight } from './in-flight.ts';
 import { deleted } from './stored-database.ts';
 import type { WriteMark } from './write-mark.ts';
@@ -155,6 +160,30 @@ export class ReconnectingConnection {
     }
   }
 
+  /** Begins a transaction over object stores. */
+  beginNative(connection: Connection, plan: NativePlan): Promise<NativeTransaction> {
+    return this.begin(
+      connection,
+      (idb, watched) => new NativeTransaction(idb, { ...plan, ...watched }),
+    );
+  }
+
+  /**
+   * Runs `body` in a transaction over object stores, and commits it; both again if the connection was lost. So the changes must have the
+   * same result when they are executed twice.
+   */
+  change<T>(
+    plan: Omit<NativePlan, 'mode'>,
+    body: (tx: NativeTransaction) => Promise<T>,
+  ): Promise<T> {
+    return this.run(async (connection) => {
+      const tx = await this.beginNative(connection, { ...plan, mode: 'readwrite' });
+      const value = await body(tx).catch(dropping(tx));
+      await tx.commit();
+      return value;
+    });
+  }
+
   /** A new name for each commit, by which the commit can be recognized later. */
   nextCommit(): string {
     this.commits += 1;
@@ -238,11 +267,7 @@ export class ReconnectingConnection {
     });
     const { witness = 'meta' } = this.layout;
     try {
-      const tx = await this.begin(
-        connection,
-        (idb, watched) =>
-          new NativeTransaction(idb, { ...READ_ONLY, stores: [witness], ...watched }),
-      );
+      const tx = await this.beginNative(connection, { ...READ_ONLY, stores: [witness] });
       this.requireBirth(await tx.raw(witness, STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
     } catch (reason) {
@@ -292,7 +317,7 @@ async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<voi
   }
 }
 
-const READ_ONLY = { mode: 'readonly', durability: 'relaxed' } as const;
+export const READ_ONLY = { mode: 'readonly', durability: 'relaxed' } as const;
 
 /** Transactions that wait for their turn on a lost connection are retried on the next one. */
 const connectionLost = (): TransactionFailure =>

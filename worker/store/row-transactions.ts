@@ -13,7 +13,7 @@ import { birthPrefix, STAMP_KEY } from './birth-stamp.ts';
 import type { Connection } from './idb-connection.ts';
 import { IdbTransaction } from './idb-transaction.ts';
 import type { ReconnectingConnection } from './reconnecting-connection.ts';
-import { endedEarly, type NativeTransaction } from './native-transaction.ts';
+import { dropping, endedEarly } from './native-transaction.ts';
 
 export class RowTransactions {
   private readonly connection: ReconnectingConnection;
@@ -29,8 +29,7 @@ export class RowTransactions {
         // The transaction ends by itself once it has no pending requests, so it is not ended explicitly.
         return await body(tx);
       } catch (reason) {
-        tx.drop();
-        throw tx.failure ?? reason;
+        return dropping(tx)(reason);
       }
     });
   }
@@ -98,14 +97,6 @@ const META: Required<WriteOptions> = { spaces: ['meta'], durability: 'relaxed' }
 /** Each object store contains a stamp. A transaction can only read the object stores that it covers: `meta` is used if it is among them. */
 const storeOfStamp = (spaces: readonly Space[]): Space =>
   (spaces.includes('meta') ? undefined : spaces[0]) ?? 'meta';
-
-/** Rolls back everything that a transaction did, and throws the reason of its failure. */
-export const dropping =
-  (tx: NativeTransaction) =>
-  (reason: unknown): never => {
-    tx.drop();
-    throw tx.failure ?? reason;
-  };
 
 export const mayHaveArrived = (): Refusal =>
   new Refusal(

@@ -3,13 +3,14 @@ import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { PackedStore } from '../../../src/packed/packed-store.ts';
 import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
 import type { ReconnectingConnection } from '../reconnecting-connection.ts';
-import { NativeTransaction } from '../native-transaction.ts';
 import { rowsOnly } from './flip-layout.ts';
 
 const SLICE_ROWS = 500;
 
 /** Object stores whose rows are no longer used. The stamp of `meta` is, so it stays. */
 const FORMER = ['documents', 'history', 'sync', 'meta'];
+
+const RELAXED = { durability: 'relaxed' } as const;
 
 export interface RemovalOptions {
   readonly connection: ReconnectingConnection;
@@ -31,8 +32,8 @@ export async function removeFormerRows(options: RemovalOptions): Promise<void> {
   if (isStopped()) return;
   const { space, key } = COPIED;
   await packed.write(async (tx) => tx.apply({ puts: [], deletes: [{ space, key }] }), {
+    ...RELAXED,
     spaces: [space],
-    durability: 'relaxed',
   });
   await recordRemoval(connection);
 }
@@ -43,7 +44,7 @@ const removeSlice = (
   store: string,
   range: IDBKeyRange | undefined,
 ): Promise<boolean> =>
-  inStore(connection, store, async (tx) => {
+  connection.change({ ...RELAXED, stores: [store] }, async (tx) => {
     const keys = await tx.answer((each) => each.getAllKeys(range, SLICE_ROWS), store);
     const [first] = keys;
     const last = keys.at(-1);
@@ -53,25 +54,9 @@ const removeSlice = (
   });
 
 const recordRemoval = (connection: ReconnectingConnection): Promise<void> =>
-  inStore(connection, 'meta', async (tx) => {
+  connection.change({ ...RELAXED, stores: ['meta'] }, async (tx) => {
     const stamp = await tx.raw('meta', STAMP_KEY);
     if (!isStamp(stamp)) return;
     const { formerRows: _, ...rest } = stamp;
     tx.putRaw('meta', rest);
-  });
-
-const inStore = <T>(
-  reconnecting: ReconnectingConnection,
-  store: string,
-  body: (tx: NativeTransaction) => Promise<T>,
-): Promise<T> =>
-  reconnecting.run(async (connection) => {
-    const plan = { stores: [store], mode: 'readwrite', durability: 'relaxed' } as const;
-    const tx = await reconnecting.begin(
-      connection,
-      (idb, watched) => new NativeTransaction(idb, { ...plan, ...watched }),
-    );
-    const value = await body(tx);
-    await tx.commit();
-    return value;
   });

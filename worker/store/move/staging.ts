@@ -13,9 +13,8 @@ import {
   type ConnectionOptions,
 } from '../reconnecting-connection.ts';
 import { MOVING_LAYOUT, PACKED_FORMAT, STAGING_LAYOUT } from '../layouts.ts';
-import { NativeTransaction } from '../native-transaction.ts';
+import { dropping, NativeTransaction } from '../native-transaction.ts';
 import { IdbMedium } from '../packed/idb-medium.ts';
-import { dropping } from '../row-transactions.ts';
 import { InFlight } from '../in-flight.ts';
 import { has } from './flip-layout.ts';
 
@@ -75,7 +74,7 @@ export class Staging {
   }
 
   private async stamp(connection: Connection, born: Birth): Promise<void> {
-    const tx = await this.begin(connection);
+    const tx = await this.connection.beginNative(connection, STRICT);
     await Promise.all(STORES.map((store) => tx.raw(store, STAMP_KEY)))
       .then((stamps) => {
         if (stamps.every((each) => isOf(each, born))) return;
@@ -89,20 +88,13 @@ export class Staging {
 
   /** Starts the log above the numbers of a deleted copy, which must not be assigned again. */
   private async beginLog(connection: Connection): Promise<void> {
-    const tx = await this.begin(connection);
+    const tx = await this.connection.beginNative(connection, STRICT);
     const parts = await tx.count('commits', IDBKeyRange.lowerBound(1)).catch(dropping(tx));
     if (parts > 0) return tx.drop();
     const added = tx.change((store) => store.add({ v: new Uint8Array(), c: '' }), 'commits');
     const number = Number(await added.catch(dropping(tx)));
     tx.drop();
     if (number > 1) await this.medium.append(emptyLogFrom(number), number, 'strict');
-  }
-
-  private begin(connection: Connection): Promise<NativeTransaction> {
-    return this.connection.begin(
-      connection,
-      (idb, watched) => new NativeTransaction(idb, { ...STRICT, ...watched }),
-    );
   }
 }
 

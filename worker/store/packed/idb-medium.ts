@@ -15,9 +15,9 @@ import type { Durability } from '../../../src/store/port.ts';
 import { birthPrefix } from '../birth-stamp.ts';
 import type { Connection } from '../idb-connection.ts';
 import { newerDatabase } from '../idb-failure.ts';
-import type { ReconnectingConnection } from '../reconnecting-connection.ts';
-import { NativeTransaction } from '../native-transaction.ts';
-import { dropping, mayHaveArrived } from '../row-transactions.ts';
+import { READ_ONLY, type ReconnectingConnection } from '../reconnecting-connection.ts';
+import { dropping, type NativeTransaction } from '../native-transaction.ts';
+import { mayHaveArrived } from '../row-transactions.ts';
 import { doesCount, logPartOf, type StoredPart } from './stored-part.ts';
 
 interface StoredBlockRow {
@@ -39,7 +39,7 @@ export class IdbMedium implements Medium {
     if (ranges.length > 0) stores.push('blocks');
     if (stores.length === 0) return Promise.resolve({ log: [], blocks: [] });
     return this.connection.run(async (connection) => {
-      const tx = await this.begin(connection, stores, 'readonly', 'relaxed');
+      const tx = await this.connection.beginNative(connection, { ...READ_ONLY, stores });
       const [log, ...blocks] = await Promise.all([
         after === undefined ? [] : this.ourPartsAfter(tx, after),
         ...ranges.map((range) => blocksIn(tx, range)),
@@ -61,7 +61,7 @@ export class IdbMedium implements Medium {
         const arrived = await this.hasArrived(connection, expected, commit);
         if (arrived !== 'no') return arrived === 'yes';
       }
-      const tx = await this.begin(connection, ['commits'], 'readwrite', durability);
+      const tx = await this.beginAppend(connection, durability);
       isAgain = true;
       return (await this.addAll(tx, parts, expected, commit).catch(dropping(tx))) === expected;
     });
@@ -80,7 +80,7 @@ export class IdbMedium implements Medium {
         const arrived = await this.hasArrived(connection, attempted, commit);
         if (arrived !== 'no') return arrived === 'yes' ? attempted : undefined;
       }
-      const tx = await this.begin(connection, ['commits'], 'readwrite', durability);
+      const tx = await this.beginAppend(connection, durability);
       const log = await this.ourPartsAfter(tx, after).catch(dropping(tx));
       const parts = await make(log).catch(dropping(tx));
       const first = (log.at(-1)?.number ?? after) + 1;
@@ -98,15 +98,15 @@ export class IdbMedium implements Medium {
   }
 
   putBlocks(blocks: readonly StoredBlock[]): Promise<void> {
-    return this.write(['blocks'], (tx) => {
+    return this.change(['blocks'], (tx) => {
       for (const { id, bytes } of blocks)
         void tx.change((store) => store.put({ i: id, v: bytes }), 'blocks');
     });
   }
 
-  async trim({ logThrough, blocks }: Trim): Promise<void> {
+  trim({ logThrough, blocks }: Trim): Promise<void> {
     const stores: StoreName[] = blocks.length > 0 ? ['commits', 'blocks'] : ['commits'];
-    await this.write(stores, (tx) => {
+    return this.change(stores, (tx) => {
       // The stamp has a lower number and must stay.
       if (logThrough >= FIRST)
         void tx.change((store) => store.delete(IDBKeyRange.bound(FIRST, logThrough)), 'commits');
@@ -120,29 +120,17 @@ export class IdbMedium implements Medium {
     return Promise.resolve();
   }
 
-  private begin(
-    connection: Connection,
-    stores: readonly StoreName[],
-    mode: IDBTransactionMode,
-    durability: Durability,
-  ): Promise<NativeTransaction> {
-    return this.connection.begin(
-      connection,
-      (idb, watched) => new NativeTransaction(idb, { stores, mode, durability, ...watched }),
-    );
-  }
-
-  /** For changes that have the same result when they are executed twice. */
-  private async write(
+  private async change(
     stores: readonly StoreName[],
     change: (tx: NativeTransaction) => void,
   ): Promise<void> {
     await this.connection.mark();
-    await this.connection.run(async (connection) => {
-      const tx = await this.begin(connection, stores, 'readwrite', 'relaxed');
-      change(tx);
-      await tx.commit();
-    });
+    await this.connection.change({ stores, durability: 'relaxed' }, async (tx) => change(tx));
+  }
+
+  private beginAppend(connection: Connection, durability: Durability): Promise<NativeTransaction> {
+    const plan = { stores: ['commits'], mode: 'readwrite', durability } as const;
+    return this.connection.beginNative(connection, plan);
   }
 
   /** @throws Refusal when a newer version of the app wrote the part, or another database has replaced this one */
@@ -193,7 +181,7 @@ export class IdbMedium implements Medium {
     number: number,
     commit: string,
   ): Promise<'yes' | 'no' | 'another was first'> {
-    const tx = await this.begin(connection, ['commits'], 'readonly', 'relaxed');
+    const tx = await this.connection.beginNative(connection, { ...READ_ONLY, stores: ['commits'] });
     const [part, later] = await Promise.all([
       tx.answer<StoredPart | undefined>((store) => store.get(number), 'commits'),
       tx.count('commits', IDBKeyRange.lowerBound(number, true)),

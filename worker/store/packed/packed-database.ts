@@ -35,8 +35,8 @@ import {
   type SettledDatabase,
 } from '../reconnecting-connection.ts';
 import { removeFormerRows } from '../move/former-rows.ts';
-import { NativeTransaction } from '../native-transaction.ts';
-import { dropping, RowTransactions } from '../row-transactions.ts';
+import { dropping } from '../native-transaction.ts';
+import { RowTransactions } from '../row-transactions.ts';
 import { IdbMedium } from './idb-medium.ts';
 import { cachedBytesMax, IdleWork } from './idle-work.ts';
 import { LogChannel } from './log-channel.ts';
@@ -172,10 +172,11 @@ export class PackedDatabase implements BrowserStore {
     outside: Marker | undefined,
   ): Promise<SettledDatabase> {
     const { stores, birth: fresh } = this.connection;
-    const tx = await this.begin(
-      connection,
-      stores.map(({ name }) => name),
-    );
+    const tx = await this.connection.beginNative(connection, {
+      ...STRICT,
+      stores: stores.map(({ name }) => name),
+      mode: 'readwrite',
+    });
     const { stamp, isNew } = await settleStamps(tx, stores, outside, fresh).catch(dropping(tx));
     await tx.commit();
     const { birth } = stamp;
@@ -206,25 +207,15 @@ export class PackedDatabase implements BrowserStore {
   }
 
   private recordLoss(head: number, outside: Marker | undefined): Promise<Loss | undefined> {
-    return this.connection.run(async (connection) => {
-      const tx = await this.begin(connection, ['meta']);
+    return this.connection.change({ ...STRICT, stores: ['meta'] }, async (tx) => {
       const stamp = await tx.raw('meta', STAMP_KEY);
-      const loss = isStamp(stamp) ? settleLoss(tx, stamp, head, outside) : undefined;
-      await tx.commit();
-      return loss;
+      return isStamp(stamp) ? settleLoss(tx, stamp, head, outside) : undefined;
     });
-  }
-
-  private begin(connection: Connection, stores: readonly string[]): Promise<NativeTransaction> {
-    const plan = { stores, mode: 'readwrite', durability: 'strict' } as const;
-    return this.connection.begin(
-      connection,
-      (idb, watched) => new NativeTransaction(idb, { ...plan, ...watched }),
-    );
   }
 }
 
 const KNOWN = { allowsStale: true };
+const STRICT = { durability: 'strict' } as const;
 
 const isRowSpace = (space: Space): boolean => space === 'log' || space === 'files';
 
