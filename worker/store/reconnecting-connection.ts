@@ -113,7 +113,7 @@ export class ReconnectingConnection {
 
   /** From now on, `run()` uses this connection. @throws Refusal when the connection was closed for another tab in the meantime */
   use(connection: Connection, born: Birth): void {
-    if (connection.superseded) throw refusalAfter(connection.superseded)();
+    if (connection.superseded) throw REFUSAL_AFTER[connection.superseded]();
     this.born = born;
     this.state = { state: 'open', connection };
   }
@@ -230,12 +230,7 @@ export class ReconnectingConnection {
     const inFlight = new InFlight({ isOneAtATime, watchdog: this.watchdog });
     const deadlineMs = openDeadlineMs ?? OPEN_DEADLINE_MS;
     return connect(this.name, this.layout, deadlineMs, inFlight, {
-      onSuperseded: (by) => {
-        if (this.state.state === 'ended') return;
-        void this.checkpoint.abandon();
-        this.end(refusalAfter(by));
-        this.options.onEnd?.(by);
-      },
+      onSuperseded: (by) => this.endAs(by),
     });
   }
 
@@ -281,7 +276,7 @@ export class ReconnectingConnection {
   private endAs(end: StoreEnd): void {
     if (this.state.state === 'ended') return;
     void this.checkpoint.abandon();
-    this.end(end === 'lost' ? replaced : newerDatabase);
+    this.end(REFUSAL_AFTER[end]);
     this.options.onEnd?.(end);
   }
 
@@ -323,5 +318,9 @@ export const READ_ONLY = { mode: 'readonly', durability: 'relaxed' } as const;
 const connectionLost = (): TransactionFailure =>
   new TransactionFailure(new DOMException('The connection was lost.', 'InvalidStateError'), false);
 
-const refusalAfter = (by: Superseding): (() => Refusal) =>
-  by === 'upgraded by another tab' ? newerDatabase : deleted;
+/** The refusals of all calls after the end. */
+const REFUSAL_AFTER: Readonly<Record<StoreEnd, () => Refusal>> = {
+  'upgraded by another tab': newerDatabase,
+  'deleted by another tab': deleted,
+  lost: replaced,
+};
