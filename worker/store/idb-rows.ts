@@ -2,7 +2,7 @@
 import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { Refusal } from '../../src/errors.ts';
 import { compareEntries } from '../../src/store/binary-search.ts';
-import { entryBytes } from '../../src/store/port.ts';
+import { entryBytes, isEntrySpace } from '../../src/store/port.ts';
 import type { Entry, Range, Row, Space } from '../../src/store/port.ts';
 
 /** A row in an object store: `k` is its primary key, `e` has a multi-entry index. */
@@ -19,8 +19,6 @@ export type OnResult = <T>(request: IDBRequest<T>, take: (result: T) => void) =>
 
 export const ENTRY_INDEX = 'e';
 
-const hasEntries = (space: Space): boolean => space === 'documents' || space === 'history';
-
 export function rowOf(stored: StoredRow): Row {
   if (typeof stored.v !== 'string' && !(stored.v instanceof Uint8Array))
     throw new Refusal('local_data_loss', 'A stored row contains neither a string nor bytes.');
@@ -32,7 +30,7 @@ export const storedRow = (
   { key, entries, value }: Row,
   commit: string,
 ): StoredRow => {
-  if (hasEntries(space)) return { k: key, e: entries, v: value };
+  if (isEntrySpace(space)) return { k: key, e: entries, v: value };
   return space === 'meta' ? { k: key, v: value, c: commit } : { k: key, v: value };
 };
 
@@ -54,7 +52,7 @@ export function requestRange(
   take: Take,
 ): void {
   const isNothing = range.lower >= range.upper || range.limit < 1;
-  if (isNothing || (range.by === 'entry' && !hasEntries(range.space))) return take([], false);
+  if (isNothing || (range.by === 'entry' && !isEntrySpace(range.space))) return take([], false);
   const walked = (request: CursorRequest): void => walk(request, range, onResult, bytesMax, take);
   if (range.by === 'key') return requestKeys(store, range, onResult, walked, take);
   const index = store.index(ENTRY_INDEX);
