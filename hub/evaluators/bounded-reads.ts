@@ -1,5 +1,5 @@
 /** Summarizes what a query has read in a limited number of key ranges that contain all of it. */
-import { keyAfter, type Key } from '../../src/codec/key.ts';
+import { indexPrefixOf, keyAfter, type Key } from '../../src/codec/key.ts';
 import type { ReadSet } from '../../src/engine/host.ts';
 import type { Range } from '../../src/store/port.ts';
 
@@ -9,25 +9,23 @@ interface Span extends By {
   upper: Key;
 }
 
-/** Length of the part of a key that identifies the database and the collection or index. */
-const PREFIX_CHARS = 8;
-
 /**
  * @param max the maximum number of rows and ranges. When they are merged, a commit of unrelated rows may count as affecting the
  * query.
  */
 export function boundedReads({ rows, ranges }: ReadSet, max: number): ReadSet {
   if (rows.length + ranges.length <= max) return { rows, ranges };
-  const narrow = spansOf({ rows, ranges }, PREFIX_CHARS);
-  const spans = narrow.length <= max ? narrow : spansOf({ rows, ranges }, 0);
+  const narrow = spansOf({ rows, ranges }, indexPrefixOf);
+  const spans = narrow.length <= max ? narrow : spansOf({ rows, ranges }, () => '');
   const rest = { reverse: false, limit: Infinity, rows: false } as const;
   return { rows: [], ranges: spans.map((span) => ({ ...span, ...rest })) };
 }
 
-function spansOf({ rows, ranges }: ReadSet, prefixChars: number): readonly Span[] {
+/** @param groupOf the ranges of a group are merged */
+function spansOf({ rows, ranges }: ReadSet, groupOf: (lower: Key) => string): readonly Span[] {
   const spans = new Map<string, Span>();
   const add = ({ space, by }: By, lower: Key, upper: Key): void => {
-    const name = `${space} ${by} ${lower.slice(0, prefixChars)}`;
+    const name = `${space} ${by} ${groupOf(lower)}`;
     const span = spans.get(name);
     if (!span) spans.set(name, { space, by, lower, upper });
     else {

@@ -25,6 +25,7 @@ import {
   refBytes,
   refOfKey,
   refPrefix,
+  sharedIndexPrefix,
   sharedTermsPrefix,
   termsPrefix,
   termsPrefixOf,
@@ -224,6 +225,19 @@ test('termsPrefixOf() returns the terms prefix of an entry and of longer keys', 
   expect(termsPrefixOf('')).toBe(undefined);
   expect(termsPrefixOf(indexPrefix(3, 9))).toBe(undefined);
   expect(termsPrefixOf(`${indexPrefix(3, 9)}\xffno tag`)).toBe(undefined);
+});
+
+test('sharedIndexPrefix() is the prefix of the one index or collection that contains the whole range', () => {
+  const prefix = indexPrefix(3, 9);
+  const entry = termsPrefix(3, 9, ['a']);
+  expect(sharedIndexPrefix(prefix, after(prefix))).toBe(prefix);
+  expect(sharedIndexPrefix(entry, after(entry))).toBe(prefix);
+  expect(sharedIndexPrefix(entry, indexPrefix(3, 10))).toBe(prefix);
+  expect(sharedIndexPrefix(entry, after(indexPrefix(3, 10)))).toBe(undefined);
+  expect(sharedIndexPrefix(databasePrefix(3), after(prefix))).toBe(undefined);
+  expect(sharedIndexPrefix(indexPrefix(3, 0xffff_ffff), databasePrefix(4))).toBe(
+    indexPrefix(3, 0xffff_ffff),
+  );
 });
 
 test('valuesPrefix() is the prefix of entries that begin with these values, whatever their number types', () => {

@@ -131,8 +131,16 @@ export const indexPrefix = (database: DatabaseId, index: number): Key =>
 
 const INDEX_PREFIX_BYTES = 8;
 
-/** The `indexPrefix` of an entry. */
-export const indexPrefixOf = (entry: Key): Key => asKey(entry.slice(0, INDEX_PREFIX_BYTES));
+/** The prefix that an entry shares with all entries of its index, or a primary key with all keys of its collection. */
+export const indexPrefixOf = (key: Key): Key => asKey(key.slice(0, INDEX_PREFIX_BYTES));
+
+/** The `indexPrefixOf` all keys of `[lower, upper)`. Undefined if they belong to several indexes or collections. */
+export function sharedIndexPrefix(lower: Key, upper: Key): Key | undefined {
+  const prefix = indexPrefixOf(lower);
+  if (prefix.length < INDEX_PREFIX_BYTES) return undefined;
+  // Compared first, because most ranges do not reach the end of their index, and this costs less than `after`.
+  return upper.startsWith(prefix) || upper <= after(prefix) ? prefix : undefined;
+}
 
 /** Prefix of all entries with exactly these terms. The terms 1 and 1.0 are different here. */
 export function termsPrefix(database: DatabaseId, index: number, terms: readonly Value[]): Key {

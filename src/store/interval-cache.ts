@@ -1,24 +1,21 @@
 /** Cached key intervals of indexes and collections. The least recently read ones are evicted. */
-import { after, type Key, indexPrefixOf } from '../codec/key.ts';
+import { type Key, indexPrefixOf, sharedIndexPrefix } from '../codec/key.ts';
 import { isEntrySpace, type Entry, type Range, type Row, type Space } from './port.ts';
 import { Generations } from './generations.ts';
 import { Intervals } from './intervals.ts';
 
-/** The keys of one index, or of one collection, share this many first bytes: database number, and index or collection number. */
-const KEYSPACE_BYTES = 8;
 /** If a commit changes more entries than this, the indexes of those entries are evicted: that is cheaper than updating each entry. */
 const ENTRIES_LOOKED_AT_MAX = 1024;
 
 type Keyspace = string;
 
-export const keyspaceAt = (space: Space, by: Range['by'], key: Key | ''): Keyspace =>
-  space[0] + by + key.slice(0, KEYSPACE_BYTES);
+export const keyspaceAt = (space: Space, by: Range['by'], key: Key): Keyspace =>
+  space[0] + by + indexPrefixOf(key);
 
 /** The index or collection that contains the whole range. Undefined if the range extends over several. */
 export function keyspaceOf({ space, by, lower, upper }: Range): Keyspace | undefined {
-  const prefix = indexPrefixOf(lower);
-  const isInOne = prefix.length === KEYSPACE_BYTES && upper <= after(prefix);
-  return isInOne ? keyspaceAt(space, by, prefix) : undefined;
+  const prefix = sharedIndexPrefix(lower, upper);
+  return prefix && keyspaceAt(space, by, prefix);
 }
 
 export interface ChangedRow {

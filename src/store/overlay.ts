@@ -2,15 +2,12 @@
  * A write set over a `Reader`. Reads see the writes of the overlay before the rows of the reader. An overlay contains the writes of the
  * running query and of earlier queries in the same commit, or the pending writes of a synced database.
  */
-import { after, type Key, keyOfBytes, LOWEST_KEY } from '../codec/key.ts';
+import { indexPrefixOf, type Key, LOWEST_KEY, sharedIndexPrefix } from '../codec/key.ts';
 import { compareEntries, firstAtOrAfter, isBefore } from './binary-search.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
 import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
 import { rangeAfter } from './scan.ts';
-
-/** Entries of one index or collection share this many first bytes, and have a sorted list of their own. */
-const BUCKET_BYTES = 8;
 
 interface Layer {
   /** `undefined`: the row was deleted. */
@@ -20,7 +17,8 @@ interface Layer {
   readonly keys: Buckets;
 }
 
-type Buckets = Map<string, Bucket>;
+/** The entries of each index or collection, by their shared prefix. */
+type Buckets = Map<Key, Bucket>;
 
 export class Overlay implements Writer {
   readonly base: Reader;
@@ -147,10 +145,8 @@ type RangeRead = 'range' | 'rangeAssumedEmpty';
 /** The overlay's own entries in the range, in the direction of the range. */
 function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[] {
   const found: Entry[] = [];
-  const one = lower.slice(0, BUCKET_BYTES);
-  const isOne =
-    one.length === BUCKET_BYTES && (upper.startsWith(one) || upper === after(keyOfBytes(one)));
-  const within = isOne ? [buckets.get(one)] : bucketsBetween(buckets, lower, upper);
+  const one = sharedIndexPrefix(lower, upper);
+  const within = one ? [buckets.get(one)] : bucketsBetween(buckets, lower, upper);
   for (const bucket of within) {
     const list = bucket?.inOrder() ?? [];
     for (let i = firstAtOrAfter(list, lower, LOWEST_KEY); i < list.length; i++) {
@@ -163,7 +159,7 @@ function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[]
 }
 
 function bucketsBetween(buckets: Buckets, lower: Key, upper: Key): readonly (Bucket | undefined)[] {
-  const first = lower.slice(0, BUCKET_BYTES);
+  const first = indexPrefixOf(lower);
   return [...buckets.keys()]
     .filter((bucket) => bucket >= first && bucket < upper)
     .sort()
@@ -202,7 +198,7 @@ function merged(
   return result;
 }
 
-/** Entries that share their first bytes. They are sorted when they are first read, because most buckets are never read. */
+/** The entries of one index or collection. They are sorted when they are first read, because most buckets are never read. */
 class Bucket {
   private readonly sorted: Entry[] = [];
   private added: Entry[] = [];
@@ -239,11 +235,11 @@ function insert(sorted: Entry[], entry: Entry): void {
 }
 
 function addTo(buckets: Buckets, entry: Entry): void {
-  const name = entry.entry.slice(0, BUCKET_BYTES);
+  const name = indexPrefixOf(entry.entry);
   let bucket = buckets.get(name);
   if (!bucket) buckets.set(name, (bucket = new Bucket()));
   bucket.add(entry);
 }
 
 const removeFrom = (buckets: Buckets, entry: Key, key: Key): void =>
-  buckets.get(entry.slice(0, BUCKET_BYTES))?.remove(entry, key);
+  buckets.get(indexPrefixOf(entry))?.remove(entry, key);

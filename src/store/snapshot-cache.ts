@@ -2,7 +2,7 @@
  * A bounded cache of rows and ranges of the store as of one commit (`head`). Each later commit is applied to the cache.
  * `SnapshotReader` (`snapshot-reader.ts`) reads through it.
  */
-import type { Key } from '../codec/key.ts';
+import { LOWEST_KEY, type Key } from '../codec/key.ts';
 import { isInRange } from '../codec/ranges.ts';
 import type { Micros } from '../values/value.ts';
 import { Generations } from './generations.ts';
@@ -121,7 +121,7 @@ export class SnapshotCache {
   ): void {
     const changesByKeyspace = new Map<string, { space: Space; keys: Key[] }>();
     for (const { space, key } of changed) {
-      for (const keyspace of [keyspaceAt(space, by, key), keyspaceAt(space, by, '')]) {
+      for (const keyspace of [keyspaceAt(space, by, key), keyspaceAt(space, by, LOWEST_KEY)]) {
         if (!this.rangesByKeyspace.has(keyspace)) continue;
         const changes = changesByKeyspace.get(keyspace);
         if (changes) changes.keys.push(key);
@@ -203,7 +203,7 @@ export const rowName = (space: Space, key: Key): string => space[0] + key;
 export const rangeName = (range: Range): string =>
   `${range.space[0]}${range.by[0]}${range.rows ? (range.prefetch ? 'h' : 'r') : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
 
-const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, '');
+const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, LOWEST_KEY);
 
 /** Ranges with rows are kept as requested, because `schema.ts` caches definitions under the array object that a range returned. */
 const isKeptAsInterval = ({ space, rows, prefetch }: Range): boolean =>

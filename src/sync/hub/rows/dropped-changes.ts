@@ -3,15 +3,14 @@
  * older cursor continues as if the log were complete, if nothing that concerns it has changed since.
  */
 import {
-  databasePrefix,
   hexOfKey,
   indexPrefixOf,
+  sharedIndexPrefix,
   syncKey,
   withoutDatabase,
   type Key,
 } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import { prefixRange } from '../../../codec/ranges.ts';
 import { readChanges } from '../../../engine/transactions.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
@@ -24,11 +23,6 @@ import { recordIn, recordRow } from './records.ts';
 /** The collection (range of keys) or index (range of entries) of a range. Both have their number after that of the database. */
 const ownerOf = ({ by, lower }: Pick<PartRange, 'by' | 'lower'>): string =>
   `${by} ${hexOfKey(withoutDatabase(indexPrefixOf(lower)))}`;
-
-const isInOneOwner = ({ lower, upper }: PartRange): boolean =>
-  lower.length >= PREFIX_BYTES && upper <= prefixRange(indexPrefixOf(lower)).upper;
-
-const PREFIX_BYTES = 2 * databasePrefix(0).length;
 
 /** The row with the time of the last dropped change of a collection or index. */
 const droppedAddress = (database: DatabaseId, owner: string): RowAddress => ({
@@ -95,7 +89,7 @@ export function isUntouchedSince(
 ): boolean {
   const noted = recordIn(reader, notedAddress(database)) as Noted | undefined;
   if (!noted || noted.since > since || noted.until !== horizonIn(reader, database)) return false;
-  if (!ranges.every(isInOneOwner)) return false;
+  if (ranges.some(({ lower, upper }) => !sharedIndexPrefix(lower, upper))) return false;
   const keys = [...rows];
   const versions = eachElement(keys, (key) => reader.row({ space: 'documents', key }));
   // An existing document has the time of its last change itself. The time of its collection would include other documents, such as tokens.
