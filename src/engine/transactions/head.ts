@@ -6,7 +6,7 @@ import { metaKey, type Key, keyOfBytes } from '../../codec/key.ts';
 import { versionTs } from '../../codec/row.ts';
 import type { Changes } from '../../store/snapshot-cache.ts';
 import { isEntrySpace } from '../../store/port.ts';
-import type { EntrySpace, Row, RowAddress, TrackedSpace } from '../../store/port.ts';
+import type { Row, RowAddress, TrackedSpace } from '../../store/port.ts';
 import { sharedLength } from '../../values/shared-length.ts';
 import type { Micros } from '../../values/value.ts';
 
@@ -113,7 +113,7 @@ const changesIn = ({ previous, ts, rows, entries }: TailCommit): Changes => ({
   previous,
   ts,
   rows: whole(rows).map((each) => ({ ...addressIn(each), row: 'unknown' })),
-  entries: whole(entries).map((each) => addressIn(each) as EntryAddress),
+  entries: whole(entries).map((each) => addressIn(each) as Changes['entries'][number]),
 });
 
 /** Code of the character for a shared prefix of length 0. Each following character means one byte more. */
@@ -138,16 +138,6 @@ function whole(texts: readonly string[]): readonly string[] {
   });
 }
 
-/** An index entry. Only spaces whose rows have entries occur. */
-interface EntryAddress {
-  readonly space: EntrySpace;
-  readonly key: Key;
-}
-
-const LETTERS = { documents: 'd', history: 'h', sync: 's' } as const satisfies Record<
-  TrackedSpace,
-  string
->;
 const SPACES_BY_LETTER: Readonly<Record<string, TrackedSpace>> = {
   d: 'documents',
   h: 'history',
@@ -155,7 +145,7 @@ const SPACES_BY_LETTER: Readonly<Record<string, TrackedSpace>> = {
 };
 
 const lettered = ({ space, key }: { readonly space: TrackedSpace; readonly key: Key }): string =>
-  LETTERS[space] + key;
+  space.charAt(0) + key;
 
 const addressIn = (text: string): { readonly space: TrackedSpace; readonly key: Key } => ({
   space: SPACES_BY_LETTER[text.charAt(0)] ?? 'documents',
