@@ -77,8 +77,11 @@ export class SnapshotReader implements Reader {
   /** Reads of the current execution. */
   private reads = new Reads(this);
   private readBefore = 0;
-  /** Rows and ranges that the current execution assumed absent without a read. A row is listed once, a range once per `Range` object. */
-  private assumedAbsent: StoreNeed[] = [];
+  /**
+   * Rows and ranges that the current execution assumed absent without a read, so that its result is valid only if they are. A row is listed
+   * once, a range once per `Range` object.
+   */
+  assumedAbsent: StoreNeed[] = [];
   private assumedRows = new RowMap<true>();
   private assumedRanges = new Set<Range>();
 
@@ -115,11 +118,6 @@ export class SnapshotReader implements Reader {
   /** Whether the executions of a group have together read as much as one query may. */
   get isFull(): boolean {
     return this.readBefore + this.reads.bytes > LIMITS.readBytes;
-  }
-
-  /** What must be absent for the result of the current execution to be valid. */
-  get assumptions(): readonly StoreNeed[] {
-    return this.assumedAbsent;
   }
 
   /** Whether all of these rows and ranges are now known to be absent. */

@@ -13,7 +13,7 @@ import type { HostAnswers, HostNeed } from './host-answers.ts';
 /** The input of a body. A body may be executed several times, so it must depend on nothing else. */
 export interface BodyInput {
   /** Only for reading, when the body is run by `Transactor.read`. */
-  readonly writer: Writer & { readonly bytes: number };
+  readonly writer: Writer;
   /** The time of the last commit before this execution. */
   readonly head: Micros;
   readonly answers: HostAnswers;
@@ -52,18 +52,18 @@ export type Outcome = {
 
 function execute(
   body: TransactionBody<unknown>,
-  input: BodyInput,
+  { writer, head, answers }: Omit<BodyInput, 'bounded'>,
   snapshot: SnapshotReader,
 ): Outcome {
   snapshot.begin();
-  const { head } = input;
+  const bounded: BodyInput['bounded'] = (query) => snapshot.bounded(query);
   const observed = () => ({
     head,
-    assumedAbsent: snapshot.assumptions,
+    assumedAbsent: snapshot.assumedAbsent,
     readSet: snapshot.readSet(),
   });
   try {
-    const result = body(input);
+    const result = body({ writer, head, answers, bounded });
     return { state: 'done', ...result, ...observed() };
   } catch (thrown) {
     if (thrown instanceof Suspended)
@@ -78,8 +78,7 @@ export function executeAt(
   body: TransactionBody<unknown>,
   answers: HostAnswers,
 ): Outcome {
-  const bounded: BodyInput['bounded'] = (query) => reader.bounded(query);
-  return execute(body, { writer: new Overlay(reader), head, answers, bounded }, reader);
+  return execute(body, { writer: new Overlay(reader), head, answers }, reader);
 }
 
 /** The missing reads of an outcome. Without them there is no result. */
@@ -147,9 +146,7 @@ export function executeGroup(
   snapshot.beginGroup();
   for (const job of jobs) {
     const own = isSingle ? shared : new Overlay(shared);
-    const bounded: BodyInput['bounded'] = (query) => snapshot.bounded(query);
-    const input = { writer: own, head: ts, answers: job.answers, bounded };
-    const outcome = execute(job.body, input, snapshot);
+    const outcome = execute(job.body, { writer: own, head: ts, answers: job.answers }, snapshot);
     addTo(needs, storeNeeds(outcome));
     addTo(assumedAbsent, outcome.assumedAbsent);
     const committed = outcome.state === 'done' && !own.isEmpty ? outcome.ts : undefined;
