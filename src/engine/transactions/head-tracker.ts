@@ -60,11 +60,11 @@ export class HeadTracker {
   /** The cached snapshot, without reading the store. */
   cached(): Snapshot | undefined {
     const { head } = this.cache;
-    return head === undefined ? undefined : { head, reader: this.readerAt(head) };
+    return head === undefined ? undefined : this.snapshotAt(head);
   }
 
-  private readerAt(head: Micros): SnapshotReader {
-    return new SnapshotReader(this.cache, head, this.fetchBytes);
+  private snapshotAt(head: Micros): Snapshot {
+    return { head, reader: new SnapshotReader(this.cache, head, this.fetchBytes) };
   }
 
   /** The cached snapshot, if a transaction that begins now would show the same: nobody else can commit. */
@@ -90,10 +90,9 @@ export class HeadTracker {
     const term = this.term();
     const { head: begunAt = 0 } = this.cache;
     const found = await tx.fetch(request.rows, request.ranges, this.fetchBytes);
-    const head = this.moveTo(found.rows[0], term, begunAt);
-    const reader = this.readerAt(head);
-    reader.keep(request, found);
-    return { head, reader };
+    const snapshot = this.snapshotAt(this.moveTo(found.rows[0], term, begunAt));
+    snapshot.reader.keep(request, found);
+    return snapshot;
   }
 
   /**
@@ -110,10 +109,9 @@ export class HeadTracker {
     const found = await tx.fetch(request.rows, request.ranges, this.fetchBytes);
     const row = found.rows[0];
     if (headOf(row) < Math.max(minSnapshot, this.cache.head ?? 0)) return undefined;
-    const head = this.moveTo(row, undefined);
-    const reader = this.readerAt(head);
-    reader.keep(request, found);
-    return { head, reader };
+    const snapshot = this.snapshotAt(this.moveTo(row, undefined));
+    snapshot.reader.keep(request, found);
+    return snapshot;
   }
 
   /**
