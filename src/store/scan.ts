@@ -27,6 +27,12 @@ export const scan = (
 export const rangeAfter = (range: Range, { entry }: Entry): Range =>
   range.reverse ? { ...range, upper: entry } : { ...range, lower: keyAfter(entry) };
 
+/** The same when `found` entries of the range were read, the last one among them: no more than its limit are left to read. */
+export const restAfter = (range: Range, last: Entry, found: number): Range => ({
+  ...rangeAfter(range, last),
+  limit: range.limit - found,
+});
+
 /** All entries of a range, read `limit` at a time. @param growth factor by which the limit grows from one read to the next */
 export function* entriesIn(
   reader: Pick<Reader, 'range'>,

@@ -11,7 +11,7 @@ import { Reads, type HeldRange, type ReadSet } from './execution-reads.ts';
 import { ENTRY_OVERHEAD_BYTES, rangeBytes, rowBytes } from './port.ts';
 import type { Entry, Found, Range, ReadTx, Row, RowAddress } from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
-import { rangeAfter } from './scan.ts';
+import { restAfter } from './scan.ts';
 
 export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
 
@@ -249,7 +249,9 @@ export class SnapshotReader implements Reader {
       this.partial.delete(name);
       this.keepRange(range, name, entries);
     } else if (last) {
-      this.partial.set(name, { entries: [...entries], rest: restOf(asked, last, found.length) });
+      // Rows are prefetched only with the first part.
+      const rest = { ...restAfter(asked, last, found.length), rows: asked.rows && !asked.prefetch };
+      this.partial.set(name, { entries: [...entries], rest });
       this.heldBytes += rangeBytes(found);
     } else if (!partial && asked.prefetch) {
       this.partial.set(name, { entries: [], rest: { ...asked, rows: false } });
@@ -325,11 +327,4 @@ const countedBytes = ({ prefetch }: Range, entries: readonly Entry[]): number =>
 const withoutRows = ({ entries, bytes }: HeldRange): HeldRange => ({
   entries: entries.map(({ entry, key }) => ({ entry, key, row: undefined })),
   bytes,
-});
-
-/** The rest of a range after its last entry found; rows are prefetched only with the first part. */
-const restOf = (range: Range, last: Entry, found: number): Range => ({
-  ...rangeAfter(range, last),
-  limit: range.limit - found,
-  rows: range.rows && !range.prefetch,
 });

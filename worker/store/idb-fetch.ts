@@ -5,7 +5,7 @@
 import type { Key } from '../../src/codec/key.ts';
 import { entryBytes, rowBytes } from '../../src/store/port.ts';
 import type { Entry, Found, Range, Row, RowAddress, Space } from '../../src/store/port.ts';
-import { rangeAfter } from '../../src/store/scan.ts';
+import { restAfter } from '../../src/store/scan.ts';
 import { readsRows, requestRange, rowOf, type OnResult, type StoredRow } from './idb-rows.ts';
 
 /** How many rows may be requested and not yet received, if there is a byte limit. */
@@ -171,7 +171,7 @@ function queueRanges(
       const last = into.at(-1);
       if (isKept && !isStopped) {
         if (!isPart || more.length < piece.limit) truncated.delete(at);
-        else if (last && !queue.isFull) ask(restOf(range, last, more.length), at);
+        else if (last && !queue.isFull) ask(restAfter(range, last, more.length), at);
       }
       queue.end(rows);
     });
@@ -179,8 +179,3 @@ function queueRanges(
   const queue = new RequestQueue({ wanted, bytesMax, rowsMax: RANGE_ROWS_UNDER_WAY, ask, onOver });
   return { queue, entries, truncated };
 }
-
-const restOf = (range: Range, last: Entry, found: number): Range => ({
-  ...rangeAfter(range, last),
-  limit: range.limit - found,
-});
