@@ -9,10 +9,9 @@ export type {
   Lease,
   Line,
   LongQueries,
-  Metrics,
   QueryAnswer,
   QueryRequest,
-  ReadSet,
   View,
   WaitingList,
 } from './context/host.ts';
+export type { ReadSet } from '../store/execution-reads.ts';

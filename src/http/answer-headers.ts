@@ -1,5 +1,5 @@
 /** Response headers with the metrics of a query. Spec: auth 4.3, 4.5. */
-import type { Metrics } from '../engine/host.ts';
+import type { QueryMetrics } from '../answers.ts';
 import type { Micros } from '../values/value.ts';
 import type { Headers, HttpResponse } from './message.ts';
 
@@ -15,7 +15,7 @@ export const noticeHeader = (notices: readonly string[]): Headers => ({
 });
 
 /** A new object for each call, because callers add headers to it. */
-export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
+export const metricHeaders = (metrics: QueryMetrics): Record<string, string> => ({
   'x-compute-ops': String(metrics.computeOps),
   'x-byte-read-ops': String(metrics.readOps),
   'x-byte-write-ops': String(metrics.writeOps),

@@ -1,10 +1,11 @@
 /** Executes the query of an HTTP request and makes the response. */
+import type { QueryMetrics } from '../answers.ts';
 import { detailedBody, refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import type { Step } from '../errors.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import { LIMITS } from '../limits.ts';
-import type { Credential, Metrics, QueryAnswer, QueryRequest } from '../engine/host.ts';
+import type { Credential, QueryAnswer, QueryRequest } from '../engine/host.ts';
 import type { LoggedAnswer } from '../logs/record.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
@@ -139,7 +140,7 @@ export async function answerOf(call: ReceivedRequest, answer: QueryAnswer): Prom
 export function answerHeaders(
   status: number,
   txnTime: Micros,
-  metrics: Metrics,
+  metrics: QueryMetrics,
 ): Record<string, string> {
   const headers =
     status === 401

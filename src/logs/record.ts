@@ -1,5 +1,6 @@
 /** A query as a record of the log and as a line of an export. The record is redacted here, before it is stored. */
-import type { CredentialLabel, Metrics, ReadSet } from '../engine/host.ts';
+import type { QueryMetrics } from '../answers.ts';
+import type { CredentialLabel, ReadSet } from '../engine/host.ts';
 import type { Step } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
 import { hideSecretTexts } from '../engine/access.ts';
@@ -23,7 +24,7 @@ export interface LoggedRequest {
 export interface LoggedAnswer {
   readonly status: number;
   readonly database: readonly string[];
-  readonly metrics: Metrics;
+  readonly metrics: QueryMetrics;
   readonly credential?: CredentialLabel | undefined;
   /** Code of the first error. */
   readonly errorCode?: string | undefined;

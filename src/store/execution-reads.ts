@@ -5,6 +5,7 @@ import { rowBytes, type Entry, type Range, type Row, type RowAddress } from './p
 import { Suspended } from './reader.ts';
 import { rangeName, rowName } from './snapshot-cache.ts';
 
+/** What a query read. A later commit that changes any of it may change the answer. */
 export interface ReadSet {
   readonly rows: readonly RowAddress[];
   readonly ranges: readonly Range[];

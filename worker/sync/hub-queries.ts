@@ -1,6 +1,7 @@
 /** Queries that are sent to the hub and evaluated there. */
+import type { QueryMetrics } from '../../src/answers.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
-import type { Metrics, QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
+import type { QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
 import { scan } from '../../src/store/scan.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
@@ -219,7 +220,7 @@ async function post(
   return { answer, body, parsed };
 }
 
-function metricsIn(headers: Headers): Metrics {
+function metricsIn(headers: Headers): QueryMetrics {
   const number = (name: string) => Number(headers.get(name));
   return {
     ...NO_METRICS,

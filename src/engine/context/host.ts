@@ -10,12 +10,12 @@ import type { ApiVersion } from '../../query/session.ts';
 import type {
   Durability,
   EntrySpace,
-  Range,
   Row,
   RowAddress,
   Store,
   TrackedSpace,
 } from '../../store/port.ts';
+import type { ReadSet } from '../../store/execution-reads.ts';
 import type { Writer } from '../../store/reader.ts';
 import type { Micros, Ref } from '../../values/value.ts';
 
@@ -180,18 +180,10 @@ export interface QueryRequest extends InLine {
   readonly isAbandoned?: () => boolean;
 }
 
-export type Metrics = QueryMetrics;
-
 /** The credential of a query in a form that may be logged. It never contains a secret. */
 export interface CredentialLabel {
   readonly kind: 'root' | 'key' | 'token' | 'provider';
   readonly id: string;
-}
-
-/** What a query read. A later commit that changes any of it may change the answer. */
-export interface ReadSet {
-  readonly rows: readonly RowAddress[];
-  readonly ranges: readonly Range[];
 }
 
 export interface QueryAnswer {
@@ -206,7 +198,7 @@ export interface QueryAnswer {
   readonly head?: Micros;
   /** Set if the query was refused as a whole, before or during its evaluation. */
   readonly refusal?: RefusalCode;
-  readonly metrics: Metrics;
+  readonly metrics: QueryMetrics;
   /** Undefined when no credential was accepted. */
   readonly credential?: CredentialLabel;
   /** Names of the databases from the root of this store down to this one; `[]` for the root. */

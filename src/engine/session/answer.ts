@@ -1,9 +1,10 @@
 /** The body of an answer: `{"resource":…}` or `{"errors":[…]}`. Spec: functions 3.1, auth 4.4. */
+import type { QueryMetrics } from '../../answers.ts';
 import { quote } from '../../codec/json.ts';
 import { Refusal, type Fault, type FieldFailure, type Step } from '../../errors.ts';
 import { isAtLeast, type ApiVersion } from '../../query/session.ts';
 import type { Micros } from '../../values/value.ts';
-import type { Metrics, QueryAnswer } from '../context/host.ts';
+import type { QueryAnswer } from '../context/host.ts';
 import { hideSecretTexts } from '../access/secret-texts.ts';
 
 /** @param apiVersion decides the wording of descriptions; the present wording by default */
@@ -50,7 +51,7 @@ export function refusedAnswer(reason: unknown, txnTime: Micros): QueryAnswer {
   };
 }
 
-export const NO_METRICS: Metrics = {
+export const NO_METRICS: QueryMetrics = {
   bytesIn: 0,
   bytesOut: 0,
   computeOps: 0,

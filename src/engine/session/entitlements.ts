@@ -1,5 +1,5 @@
 /** The entitlements of a secret, in a form that can be compared with earlier ones. */
-import type { ReadSet } from '../context/host.ts';
+import type { ReadSet } from '../../store/execution-reads.ts';
 import { callerOf, type CallerHost } from './authenticate-secret.ts';
 import { rolesOf } from '../access/caller-roles.ts';
 import { systemContext } from './internal-session.ts';

@@ -1,13 +1,12 @@
 /** The answer of a query, with its metrics. */
+import type { QueryMetrics } from '../../answers.ts';
 import { utf8Length } from '../../codec/utf8.ts';
 import { statusOf } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
-import type { Metrics, QueryAnswer, QueryRequest } from '../context/host.ts';
+import type { QueryAnswer, QueryRequest } from '../context/host.ts';
 import type { Transacted } from '../transactions/transactor.ts';
 import { errorBody, NO_METRICS, refusedAnswer } from './answer.ts';
 import type { QueryExecution } from './execute-query.ts';
-
-const NO_READS: QueryAnswer['readSet'] = { rows: [], ranges: [] };
 
 export function answerOf(
   request: QueryRequest,
@@ -19,7 +18,7 @@ export function answerOf(
     ? `{"resource":${outcome.text}}`
     : errorBody(outcome.failure.faults, request.apiVersion);
   const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
-  const metrics: Metrics = {
+  const metrics: QueryMetrics = {
     bytesIn: utf8Length(request.query),
     bytesOut: utf8Length(body),
     computeOps: isCounted ? budget.computeOps : 1,
@@ -59,12 +58,12 @@ export function refusedQuery(
   ended: Micros,
 ): QueryAnswer {
   const answer = refusedAnswer(reason, ended);
-  const metrics: Metrics = {
+  const metrics: QueryMetrics = {
     ...NO_METRICS,
     bytesIn:
       request.queryParts?.reduce((sum, { length }) => sum + length, 0) ?? utf8Length(request.query),
     bytesOut: utf8Length(answer.body),
     queryTimeMs: Math.round((ended - started) / 1000),
   };
-  return { ...answer, metrics, readSet: NO_READS };
+  return { ...answer, metrics };
 }

@@ -2,9 +2,9 @@
  * Executes queries while no transaction of the store is open, so that queries that take long do not block others. Each transaction only
  * fetches what the previous execution needed.
  */
+import type { ReadSet } from '../../store/execution-reads.ts';
 import { HOT_SPACES, type Store } from '../../store/port.ts';
 import type { StoreNeed } from '../../store/snapshot-reader.ts';
-import type { ReadSet } from '../context/host.ts';
 import {
   executeAt,
   executeGroup,

@@ -2,12 +2,13 @@
  * Executes transaction bodies synchronously over one snapshot: one alone, or several of a group, each over the writes of those before it.
  */
 import { assert } from '../../errors.ts';
+import type { ReadSet } from '../../store/execution-reads.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { WriteSet } from '../../store/port.ts';
 import { Suspended, type Need, type Writer } from '../../store/reader.ts';
 import type { SnapshotReader, StoreNeed } from '../../store/snapshot-reader.ts';
 import type { Micros } from '../../values/value.ts';
-import type { CommitNotice, InLine, ReadSet } from '../context/host.ts';
+import type { CommitNotice, InLine } from '../context/host.ts';
 import type { HostAnswers, HostNeed } from './host-answers.ts';
 
 /** The input of a body. A body may be executed several times, so it must depend on nothing else. */

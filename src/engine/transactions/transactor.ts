@@ -2,9 +2,10 @@
  * Executes transaction bodies over a store: fetches the data that a body needs, executes the body again with it, and commits what it wrote.
  * Writes that wait at the same time share a commit. See docs/decisions/0001-run-again.md.
  */
+import type { ReadSet } from '../../store/execution-reads.ts';
 import { HOT_SPACES, type ReadTx, type Store } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';
-import type { CommitNotice, EngineOptions, QueryRequest, ReadSet } from '../context/host.ts';
+import type { CommitNotice, EngineOptions, QueryRequest } from '../context/host.ts';
 import { CommitNotices } from './commit-notices.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { DetachedOption } from './detached.ts';
