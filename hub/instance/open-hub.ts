@@ -26,7 +26,7 @@ import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
 import type { HeldBackCount } from '../monitoring/held-back.ts';
 import type { LongQueryCounts } from '../monitoring/metrics.ts';
-import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
+import { EvaluatorPool } from '../evaluators/evaluator-pool.ts';
 import type { LongRead, ReadAnswer } from '../evaluators/messages.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
@@ -94,7 +94,12 @@ export async function openHub(
   const { store } = storage;
   const root = chooseRootSecret(settings.rootSecret);
   const rows = await prepareHubRows(store, root.hashFor);
-  const pool = openPasswords(settings, report);
+  const pool = new PasswordPool({
+    hashCost: settings.hashCost,
+    threads: settings.passwordThreads,
+    waitingMax: settings.passwordsWaiting,
+    report,
+  });
   const { passwords } = pool;
   const started = startEngine(storage, settings, { rootHash: rows.rootHash, passwords, report });
   const { engine, evaluators, clock, random, authentication, setUrl } = started;
@@ -146,12 +151,6 @@ export async function openHub(
   };
 }
 
-const openPasswords = (
-  { hashCost, passwordThreads, passwordsWaiting }: HubSettings,
-  report: (reason: unknown) => void,
-): PasswordPool =>
-  new PasswordPool({ hashCost, threads: passwordThreads, waitingMax: passwordsWaiting, report });
-
 /** Starts the engine of the main thread and the threads for long queries, which have engines of their own. */
 function startEngine(
   storage: HubStorage,
@@ -163,13 +162,20 @@ function startEngine(
   },
 ) {
   const { rootHash, passwords, report } = parts;
-  const { store, lease } = storage;
+  const { store, lease, lend } = storage;
+  const { queryThreads: threads, longQueriesWaiting: waitingMax } = settings;
   let url = settings.publicUrl;
-  const evaluators = openEvaluators(storage, settings, {
-    report,
-    start: (lend) =>
-      startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
-  });
+  const evaluators =
+    threads === 0 || !lend
+      ? undefined
+      : new EvaluatorPool({
+          threads,
+          waitingMax,
+          clock: hubClock(),
+          start: () =>
+            startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
+          report,
+        });
   const created = createHubEngine(settings, {
     url: () => url,
     rootHash,
@@ -228,20 +234,6 @@ const readsBy = (evaluators: EvaluatorPool): LongReads => ({
 });
 
 const NO_QUERIES: LongQueryCounts = { running: 0, waiting: 0, threadsStarted: 0, threadsLost: 0 };
-
-function openEvaluators(
-  { lend }: HubStorage,
-  { queryThreads: threads, longQueriesWaiting: waitingMax }: HubSettings,
-  host: {
-    readonly start: (lend: HubStore['lend']) => Evaluator;
-    readonly report: (reason: unknown) => void;
-  },
-): EvaluatorPool | undefined {
-  if (threads === 0 || !lend) return undefined;
-  const { report } = host;
-  const start = (): Evaluator => host.start(lend);
-  return new EvaluatorPool({ threads, waitingMax, clock: hubClock(), start, report });
-}
 
 /** Chooses the root secret: a given secret replaces the stored one. If there is neither, a secret is generated. */
 function chooseRootSecret(given: string | undefined) {
