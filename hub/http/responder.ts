@@ -75,9 +75,12 @@ export class Responder {
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
     if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
-    const headers = { ...retryHeader(response), ...response.headers };
-    const close = this.options.draining.aborted ? { connection: 'close' } : {};
-    sendText(context.response, { ...response, headers, body }, close);
+    const headers = {
+      ...retryHeader(response),
+      ...response.headers,
+      ...(this.options.draining.aborted && { connection: 'close' }),
+    };
+    sendText(context.response, { ...response, headers, body });
     ifUnread(context.response, () => this.countUntilRead(context, body));
     this.record(context, route, response);
     if (raw.complete) return;

@@ -11,6 +11,7 @@ export type StreamedResponse = HttpResponse & {
   readonly body: Exclude<HttpResponse['body'], string>;
 };
 
+/** @param more headers that the response may have already: then its own are sent */
 function writeHead(
   to: AnyResponse,
   { status, headers }: HttpResponse,
@@ -19,18 +20,13 @@ function writeHead(
   const isHttp2 = 'stream' in to;
   const all: string[] = [];
   // HTTP/2 has no `connection` header.
-  for (const [name, value] of Object.entries({ ...headers, ...more }))
+  for (const [name, value] of Object.entries({ ...more, ...headers }))
     if (!isHttp2 || name !== 'connection') all.push(name, value);
   (to as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
 }
 
-export function sendText(
-  to: AnyResponse,
-  response: TextResponse,
-  more: Readonly<Record<string, string>> = {},
-): void {
-  const length = response.headers['content-length'] ?? String(Buffer.byteLength(response.body));
-  writeHead(to, response, { 'content-length': length, ...more });
+export function sendText(to: AnyResponse, response: TextResponse): void {
+  writeHead(to, response, { 'content-length': String(Buffer.byteLength(response.body)) });
   to.end(response.body);
 }
 
@@ -56,12 +52,10 @@ export async function sendInParts(
   body: string | Uint8Array,
   { bytes, slowReaderMs }: { readonly bytes: number; readonly slowReaderMs: number },
 ): Promise<void> {
-  const length = response.headers['content-length'] ?? String(bytes);
-  writeHead(to, response, { 'content-length': length });
-  const never = new AbortController().signal;
+  writeHead(to, response, { 'content-length': String(bytes) });
   for (const part of partsOf(body, TURN_BYTES)) {
     if (isClosed(to)) break;
-    if (!write(to, part)) await drained(to, never, slowReaderMs);
+    if (!write(to, part)) await drained(to, slowReaderMs);
     if (part.length > SMALL_PART) await nextTurn();
   }
   to.end();
@@ -99,7 +93,7 @@ export async function sendStream(
       const release = length > TURN_BYTES ? hold(length) : NOTHING;
       if (!release) throw new Refusal('storage_blocked', UNREAD);
       try {
-        if (!write(to, part.value)) await drained(to, signal, slowReaderMs);
+        if (!write(to, part.value)) await drained(to, slowReaderMs, signal);
       } finally {
         release();
       }
@@ -128,13 +122,13 @@ export function breakOff(to: AnyResponse): void {
 const write = (to: AnyResponse, part: string | Uint8Array): boolean =>
   (to as { write(part: string | Uint8Array): boolean }).write(part);
 
-function drained(to: AnyResponse, signal: AbortSignal, ms: number): Promise<void> {
+function drained(to: AnyResponse, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(late);
       to.off('drain', done);
       to.off('close', done);
-      signal.removeEventListener('abort', done);
+      signal?.removeEventListener('abort', done);
       resolve();
     };
     const late = setTimeout(() => {
@@ -143,6 +137,6 @@ function drained(to: AnyResponse, signal: AbortSignal, ms: number): Promise<void
     }, ms);
     to.on('drain', done);
     to.on('close', done);
-    signal.addEventListener('abort', done);
+    signal?.addEventListener('abort', done);
   });
 }
