@@ -159,7 +159,7 @@ async function findAmongTabs(
   } finally {
     // If the locks fail too, their error is thrown: where the browser denies storage to a page, Web Locks always say so, IndexedDB not
     // always.
-    if (!found) await ready.finally(() => joined.giveUp());
+    if (!found) await ready.finally(() => joined.leave());
   }
   return found;
 }

@@ -23,8 +23,6 @@ export interface JoinedTabs {
   readonly ready: Promise<void> | undefined;
   /** Sync messages that arrive before this call are dropped: a tab that starts to sync asks for the current state. */
   readonly listenToSync: (listener: (message: SyncTabMessage) => void) => void;
-  /** Leaves without notifying the other tabs, when this tab failed to open the database. */
-  readonly giveUp: () => void;
   /** Leaves and notifies the other tabs: one of them may now be the only one and acquire the lease. */
   readonly leave: () => void;
 }
@@ -48,16 +46,12 @@ export function joinTabs(
   const tabs = new Tabs(name, onMessage, isShared);
   const lease = isShared ? leaseOf(name, tabs) : undefined;
   const listenToSync: JoinedTabs['listenToSync'] = (listener) => (onSync = listener);
-  const giveUp = (): void => {
-    lease?.close();
-    tabs.close();
-  };
   const leave = (): void => {
     lease?.close();
     tabs.broadcast({ type: 'left' });
     tabs.close();
   };
-  return { tabs, feed, lease, ready: lease?.join(), listenToSync, giveUp, leave };
+  return { tabs, feed, lease, ready: lease?.join(), listenToSync, leave };
 }
 
 function leaseOf(name: string, tabs: Tabs): Lease | undefined {
