@@ -111,7 +111,7 @@ export async function openHub(
   };
   const logs = openLogs(store, settings, { clock, random, report: reportWork }, rows.urlKey);
   const onCommit = openCommitFeed(engine, storage);
-  const jobs = startBackgroundJobs(engine, { logs, clock, report: reportWork });
+  const jobs = startBackgroundJobs(engine, { store, logs, clock, report: reportWork });
   onCommit((notice) => jobs.onCommit(notice));
   if (evaluators) onCommit((notice) => evaluators.onCommit(notice));
   return {
@@ -318,10 +318,12 @@ function watchLastCommit(
 function startBackgroundJobs(
   engine: Engine,
   {
+    store,
     logs,
     clock,
     report,
   }: {
+    readonly store: Store;
     readonly logs: Logs;
     readonly clock: () => number;
     readonly report: (reason: unknown) => void;
@@ -347,7 +349,7 @@ function startBackgroundJobs(
       // Limited to the time of the last commit, as for expired data: a clock that is years ahead must not remove anything or move
       // the head into the future.
       const { value: last } = await transactions.read(({ head }) => ({ value: head }));
-      const host = { transactions, clock: () => Math.min(clock(), last) };
+      const host = { store, transactions, clock: () => Math.min(clock(), last) };
       await pruneChanges(host, host.clock() - SYNC_LIMITS.changesKeptMicros);
       await pruneDeletedDatabases(host);
       await pruneDevicesDaily(host);

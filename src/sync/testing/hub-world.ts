@@ -26,6 +26,7 @@ import { isSyncRefusal, type SyncRefusal } from '../protocol/refusals.ts';
 import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
 import { prepareIdKey } from '../hub/rows/id-key.ts';
+import type { PruneHost } from '../hub/pruning/prune-batch.ts';
 import { createSyncHub, type SyncHub, type SyncHubOptions } from '../hub/sync-hub.ts';
 
 export class HubWorld extends EngineWorld {
@@ -78,6 +79,13 @@ export class HubWorld extends EngineWorld {
     const device = new Device(this, secret, name);
     await device.hello();
     return device;
+  }
+
+  /** For the functions that prune. */
+  get pruneHost(): PruneHost {
+    const { store } = this;
+    const { transactions } = this.engine;
+    return { store, transactions, clock: () => this.now };
   }
 
   tick(ms = 1): void {

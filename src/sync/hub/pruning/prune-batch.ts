@@ -2,11 +2,13 @@
 import type { Key } from '../../../codec/key.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Range } from '../../../store/port.ts';
+import type { Range, Store } from '../../../store/port.ts';
 import { scan } from '../../../store/scan.ts';
 import type { Micros } from '../../../values/value.ts';
 
 export interface PruneHost {
+  readonly store: Pick<Store, 'read'>;
+  /** Of an engine over the store. */
   readonly transactions: Transactions;
   readonly clock: () => Micros;
 }

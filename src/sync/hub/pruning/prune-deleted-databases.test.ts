@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { coll, create, obj } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
-import type { Key } from '../../../codec/key.ts';
+import { syncKey, type Key } from '../../../codec/key.ts';
 import type { Store } from '../../../store/port.ts';
 import { pruneDeletedDatabases } from './prune-deleted-databases.ts';
 import { HubWorld } from '../../testing/hub-world.ts';
@@ -29,7 +29,7 @@ async function adminOf(world: HubWorld, name: string, within?: string): Promise<
 test('pruneDeletedDatabases() deletes the sync rows of deleted databases only', async () => {
   const store = createMemoryStore();
   const world = await HubWorld.open(store);
-  const host = { transactions: world.engine.transactions, clock: () => world.now };
+  const host = world.pruneHost;
   await world.ask({ create_collection: obj({ name: 'notes' }) });
   const kept = await adminOf(world, 'kept');
   const within = await adminOf(world, 'within', kept);
@@ -60,4 +60,20 @@ test('pruneDeletedDatabases() deletes the sync rows of deleted databases only', 
     const write = device.item({ query: create(coll('notes'), {}) });
     expect((await device.push(write)).verdicts).toHaveLength(1);
   }
+});
+
+test('pruneDeletedDatabases() also deletes the log of a database that was created after an earlier call', async () => {
+  const store = createMemoryStore();
+  const world = await HubWorld.open(store);
+  const host = world.pruneHost;
+  await adminOf(world, 'kept');
+  expect(await pruneDeletedDatabases(host)).toBe(0);
+  const before = await syncKeys(store);
+  await adminOf(world, 'gone');
+  await world.ask({ delete: { database: 'gone' } });
+  expect(await pruneDeletedDatabases(host)).toBeGreaterThan(0);
+  const isOfRoot = (key: Key) => key.startsWith(syncKey('changes', 0));
+  expect((await syncKeys(store)).filter((key) => !isOfRoot(key))).toEqual(
+    before.filter((key) => !isOfRoot(key)),
+  );
 });

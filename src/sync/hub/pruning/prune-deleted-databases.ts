@@ -44,13 +44,16 @@ export async function pruneDeletedDatabases(host: PruneHost): Promise<number> {
   return pruned;
 }
 
-/** The databases that have rows in a list, in ascending order. */
-async function* databasesIn({ transactions }: PruneHost, list: string): AsyncGenerator<DatabaseId> {
+/**
+ * The databases that have rows in a list, in ascending order. Not read through the engine, whose cache does not see the rows that commits
+ * add to the log of changes.
+ */
+async function* databasesIn({ store }: PruneHost, list: string): AsyncGenerator<DatabaseId> {
   let range = prefixRange(syncKey(list));
   for (;;) {
-    const { value: first } = await transactions.read(({ writer }) => ({
-      value: writer.range(scan('sync', range, { limit: 1, rows: false }))[0],
-    }));
+    const next = scan('sync', range, { limit: 1, rows: false });
+    const { ranges } = await store.read((tx) => tx.fetch([], [next]), { spaces: ['sync'] });
+    const first = ranges[0]?.[0];
     if (!first) return;
     const database = syncNumberOf(first.key, list);
     yield database;

@@ -17,7 +17,7 @@ async function open() {
   const world = await HubWorld.open(store);
   await world.ask({ create_collection: obj({ name: 'things' }) });
   await world.ask({ create_collection: obj({ name: 'users' }) });
-  const host = { transactions: world.engine.transactions, clock: () => world.now };
+  const host = world.pruneHost;
   const prune = async () => {
     await pruneChanges(host, world.now - SYNC_LIMITS.changesKeptMicros);
     return pruneDevices(host, world.now - SYNC_LIMITS.devicesKeptMicros);

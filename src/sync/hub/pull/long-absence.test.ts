@@ -9,8 +9,7 @@ import { ids, lambda, openThings, put, reads, remove, role, THINGS } from '../..
 const DAY: number = 86_400 * 1_000_000;
 
 /** Drops all changes until now from the log. */
-const cut = (world: HubWorld): Promise<number> =>
-  pruneChanges({ transactions: world.engine.transactions, clock: () => world.now }, world.now);
+const cut = (world: HubWorld): Promise<number> => pruneChanges(world.pruneHost, world.now);
 
 async function absent(world: HubWorld): Promise<void> {
   world.now += 90 * DAY;

@@ -239,8 +239,7 @@ test('an undefined, future or pruned cursor requires a check', async () => {
   await device.pull();
   await remove(world, 1);
   await put(world, 3);
-  const { transactions } = world.engine;
-  const host = { transactions, clock: () => world.now };
+  const host = world.pruneHost;
   expect(await pruneChanges(host, (device.cursor ?? 0) - 1)).toBeGreaterThan(0);
   expect((await world.sync.pull(ROOT, wire(device.pullMessage()))) as Pulled).toMatchObject({
     check: false,
@@ -266,7 +265,7 @@ test('pruneChanges() prunes the changes of every database in batches', async () 
   const child = `${ROOT}:child:admin`;
   await world.ask({ create_collection: obj({ name: 'things' }) }, { secret: child });
   for (let id = 1; id <= 20; id++) await put(world, id);
-  const host = { transactions: world.engine.transactions, clock: () => world.now };
+  const host = world.pruneHost;
   expect(await pruneChanges(host, world.now + 1)).toBe(20 + 4);
   expect(await pruneChanges(host, world.now + 1)).toBe(0);
 });

@@ -289,9 +289,10 @@ async function administer(world: World): Promise<void> {
 }
 
 async function cutLog({ hub, chance, clockwork }: World): Promise<void> {
-  const { transactions } = hub.admin().engine;
   const before = hub.clock() - chance.next() * clockwork.now * 1000;
-  const count = await pruneChanges({ transactions, clock: hub.clock }, before);
+  const { store, engine } = hub.admin();
+  const host = { store, transactions: engine.transactions, clock: hub.clock };
+  const count = await pruneChanges(host, before);
   if (count === 0) nothing();
 }
 
