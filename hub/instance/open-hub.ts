@@ -349,7 +349,7 @@ function startBackgroundJobs(
       // Limited to the time of the last commit, as for expired data: a clock that is years ahead must not remove anything or move
       // the head into the future.
       const { value: last } = await transactions.read(({ head }) => ({ value: head }));
-      const host = { store, transactions, clock: () => Math.min(clock(), last) };
+      const host = { store, transactions, clock: () => Math.min(clock(), last), pause };
       await pruneChanges(host, host.clock() - SYNC_LIMITS.changesKeptMicros);
       await pruneDeletedDatabases(host);
       await pruneDevicesDaily(host);

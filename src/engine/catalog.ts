@@ -1,10 +1,5 @@
 /** Exports of `catalog/` for other folders: schema objects, databases and refs. */
-export {
-  databaseByGlobalId,
-  databasePath,
-  livingDatabases,
-  ROOT_DATABASE,
-} from './catalog/databases.ts';
+export { databaseByGlobalId, databasePath, ROOT_DATABASE } from './catalog/databases.ts';
 export { collectionRef } from './catalog/definitions.ts';
 export type {
   FunctionDefinition,

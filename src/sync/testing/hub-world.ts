@@ -85,7 +85,7 @@ export class HubWorld extends EngineWorld {
   get pruneHost(): PruneHost {
     const { store } = this;
     const { transactions } = this.engine;
-    return { store, transactions, clock: () => this.now };
+    return { store, transactions, clock: () => this.now, pause: () => Promise.resolve() };
   }
 
   tick(ms = 1): void {

@@ -1,29 +1,28 @@
 /** Deletes old rows of the log of changes. A device with an older cursor whose sets have changed since must compare fingerprints. */
 import { changeKey } from '../../../engine/transactions.ts';
-import { livingDatabases } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import { rowsAfterCut } from '../rows/dropped-changes.ts';
 import { contentKey } from '../rows/verdict-rows.ts';
-import { pruneBatch, type PruneHost } from './prune-batch.ts';
+import { databasesIn, pruneBatch, type PruneHost } from './prune-batch.ts';
 
 /**
  * @param before changes at or before this time are deleted
  * @returns how many commits were deleted from the log
  */
 export async function pruneChanges(host: PruneHost, before: Micros): Promise<number> {
-  const { value: databases } = await host.transactions.read((input) => ({
-    value: livingDatabases(input.writer),
-  }));
   let pruned = 0;
-  for (const database of databases) {
-    let batch: number = SYNC_LIMITS.pruneRows;
+  for await (const { database, first } of databasesIn(host, 'changes')) {
+    let batch = first > changeKey(database, before) ? 0 : SYNC_LIMITS.pruneRows;
     while (batch === SYNC_LIMITS.pruneRows) {
       batch = await pruneLog(host, database, before);
       pruned += batch;
     }
-    const contentsBefore = host.clock() - SYNC_LIMITS.devicesKeptMicros;
+  }
+  const contentsBefore = Math.max(0, host.clock() - SYNC_LIMITS.devicesKeptMicros);
+  for await (const { database, first } of databasesIn(host, 'made')) {
+    if (first >= contentKey(database, contentsBefore, '')) continue;
     while ((await pruneContents(host, database, contentsBefore)) === SYNC_LIMITS.pruneRows);
   }
   return pruned;
@@ -36,7 +35,7 @@ async function pruneContents(
   before: Micros,
 ): Promise<number> {
   const { value } = await transactions.write(({ writer, head }) => {
-    const upper = contentKey(database, Math.max(0, before), '');
+    const upper = contentKey(database, before, '');
     const found = writer.range(pruneBatch(contentKey(database, 0, ''), upper));
     for (const { key } of found) writer.delete('sync', key);
     return { value: found.length, ts: Math.max(clock(), head) + 1 };

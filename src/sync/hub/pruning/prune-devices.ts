@@ -1,7 +1,6 @@
 /** Deletes the data of devices that have had no contact with the hub for a long time. */
 import { syncKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import { livingDatabases } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Entry } from '../../../store/port.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -16,18 +15,15 @@ import {
   type DeviceRecord,
 } from '../rows/device-rows.ts';
 import { readRecord, recordIn } from '../rows/records.ts';
-import { pruneBatch, type PruneHost } from './prune-batch.ts';
+import { databasesIn, pruneBatch, type PruneHost } from './prune-batch.ts';
 
 /**
  * @param before devices whose last contact was earlier are deleted
  * @returns how many devices were deleted
  */
 export async function pruneDevices(host: PruneHost, before: Micros): Promise<number> {
-  const { value: databases } = await host.transactions.read((input) => ({
-    value: livingDatabases(input.writer),
-  }));
   let pruned = 0;
-  for (const database of databases)
+  for await (const { database } of databasesIn(host, 'device'))
     for await (const device of idleDevices(host, database, before))
       if (await forget(host, database, device, before)) pruned += 1;
   return pruned;

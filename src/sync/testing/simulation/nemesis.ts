@@ -291,7 +291,8 @@ async function administer(world: World): Promise<void> {
 async function cutLog({ hub, chance, clockwork }: World): Promise<void> {
   const before = hub.clock() - chance.next() * clockwork.now * 1000;
   const { store, engine } = hub.admin();
-  const host = { store, transactions: engine.transactions, clock: hub.clock };
+  const pause = () => Promise.resolve();
+  const host = { store, transactions: engine.transactions, clock: hub.clock, pause };
   const count = await pruneChanges(host, before);
   if (count === 0) nothing();
 }
