@@ -7,6 +7,7 @@ import { Double, integer, Ref, type Value } from '../values/value.ts';
 import {
   after,
   collectionPrefix,
+  databaseFrom,
   databasePrefix,
   decodeDocumentKey,
   decodeEntry,
@@ -20,6 +21,7 @@ import {
   historyKey,
   indexPrefix,
   type Key,
+  LOWEST_KEY,
   logKey,
   metaKey,
   refBytes,
@@ -328,6 +330,13 @@ test('prefixes of databases, collections and indexes begin the keys within them'
   expect(key.startsWith(databasePrefix(3))).toBe(true);
   expect(key.startsWith(collectionPrefix(3, 1024))).toBe(true);
   expect(termsPrefix(3, 9, []).startsWith(indexPrefix(3, 9))).toBe(true);
+});
+
+test('databaseFrom() is the first database with keys that are not below a key', () => {
+  expect(databaseFrom(LOWEST_KEY)).toBe(0);
+  expect(databaseFrom(documentKey(255, 1024, 5n))).toBe(255);
+  for (const database of [0, 254, 255, 256, 65_535])
+    expect(databaseFrom(after(databasePrefix(database)))).toBe(database + 1);
 });
 
 test('refBytes() has the order of refs', () => {

@@ -50,6 +50,9 @@ export const databasePrefix = (database: DatabaseId): Key => asKey(uint32(databa
 /** The database number in the key of a document, a version or an index entry. */
 export const databaseOf = (key: Key): DatabaseId => readUint32({ key, at: 0, mask: 0 });
 
+/** The number of the first database whose keys do not all come before this key, which may be any bytes. */
+export const databaseFrom = (key: Key): DatabaseId => databaseOf(asKey(key + uint32(0)));
+
 /** The collection number in the key of a document, or the index number in the key of an index entry. */
 export const numberOf = (key: Key): number => readUint32({ key, at: DATABASE_BYTES, mask: 0 });
 

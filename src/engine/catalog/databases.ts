@@ -2,17 +2,21 @@
  * Databases and their tree. A database's document lives in its parent's collection `databases`; its id is the database's
  * internal number. The root, number 0, has no document.
  */
-import { decodeDocumentKey, indexPrefix } from '../../codec/key.ts';
-import { prefixRange } from '../../codec/ranges.ts';
+import {
+  after,
+  databaseFrom,
+  databasePrefix,
+  decodeDocumentKey,
+  type Key,
+} from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { parseJson, type JsonObject } from '../../codec/json.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { entriesIn, scan } from '../../store/scan.ts';
 import type { DatabaseId, Micros, Ref } from '../../values/value.ts';
 import { addedAt } from './added-at.ts';
-import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
+import { firstOfNative, NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 
 export const ROOT_DATABASE: DatabaseId = 0;
 
@@ -107,25 +111,36 @@ function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined
   };
 }
 
-const DATABASES_AT_ONCE = 10_000;
+/** Databases that a step of a job looks at: few, because others wait for each step. */
+const DATABASES_AT_ONCE = 64;
 
-/** The numbers of all databases, in ascending order: the root, and those of which no ancestor has been deleted. */
-export function livingDatabases(reader: Reader): readonly DatabaseId[] {
-  const all = prefixRange(indexPrefix(ROOT_DATABASE, NATIVE_INDEX.databases));
-  const range = scan(
-    'documents',
-    { by: 'entry', ...all },
-    { limit: DATABASES_AT_ONCE, rows: false },
-  );
-  const parents = new Map<DatabaseId, DatabaseId>();
-  for (const { key } of entriesIn(reader, range)) {
+export interface SomeDatabases {
+  readonly some: readonly DatabaseId[];
+  /** The key at which to continue. Undefined: there are no further databases. */
+  readonly next: Key | undefined;
+}
+
+/**
+ * Numbers of databases whose keys end after `from`, in ascending order: the root, and those of which no ancestor has been deleted. A hub may
+ * have so many that nothing may list all of them at once.
+ * @param count number of databases that are looked at
+ */
+export function livingDatabases(
+  reader: Reader,
+  from: Key,
+  count = DATABASES_AT_ONCE,
+): SomeDatabases {
+  const first = databaseFrom(from);
+  const { lower } = nativeRange(NATIVE_INDEX.databases, ROOT_DATABASE, first, 1);
+  const all = firstOfNative(NATIVE_INDEX.databases, ROOT_DATABASE);
+  const found = reader.range({ ...all, lower, limit: count });
+  const some = eachElement(found, ({ key }) => {
     const { database: parent, id } = decodeDocumentKey(key);
-    parents.set(Number(id), parent);
-  }
-  // A database may have been moved below one with a greater number.
-  const isLiving = (id: DatabaseId): boolean => {
-    const parent = parents.get(id);
-    return parent === ROOT_DATABASE || (parent !== undefined && isLiving(parent));
+    return databasePath(reader, parent) ? Number(id) : [];
+  }).flat();
+  const last = found[count - 1];
+  return {
+    some: first === ROOT_DATABASE ? [ROOT_DATABASE, ...some] : some,
+    next: last && after(databasePrefix(Number(decodeDocumentKey(last.key).id))),
   };
-  return [ROOT_DATABASE, ...[...parents.keys()].filter(isLiving)];
 }

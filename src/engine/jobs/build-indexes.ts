@@ -1,5 +1,5 @@
 /** Builds indexes in the background, in steps that are commits of their own. Any engine can continue after the last step. */
-import { hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
+import { hexOfKey, keyOfHex, LOWEST_KEY, syncKey, type Key } from '../../codec/key.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { Writer } from '../../store/reader.ts';
 import type { DatabaseId } from '../../values/value.ts';
@@ -28,9 +28,6 @@ export interface BuildOptions {
   readonly onProgress?: (progress: BuildProgress) => void;
 }
 
-/** Databases in which one read looks for indexes: few, because a hub may have thousands, and others wait for each turn. */
-const DATABASES_AT_ONCE = 64;
-
 /** Resolves when no index is left to be built. @throws the first failure, after all other indexes have been built */
 export async function buildIndexes(
   transactor: Transactor,
@@ -38,9 +35,7 @@ export async function buildIndexes(
   { databases, onProgress = () => undefined }: BuildOptions = {},
 ): Promise<void> {
   const failures: unknown[] = [];
-  const all = [...(databases ?? (await readDatabases(transactor)))];
-  for (let at = 0; at < all.length; at += DATABASES_AT_ONCE) {
-    const some = all.slice(at, at + DATABASES_AT_ONCE);
+  for await (const some of piecesOf(transactor, databases)) {
     const before = failures.length;
     for (;;) {
       // Indexes whose build failed are still in the list, before the others.
@@ -53,8 +48,22 @@ export async function buildIndexes(
   if (failures.length > 0) throw failures[0];
 }
 
-const readDatabases = async (transactor: Transactor): Promise<readonly DatabaseId[]> =>
-  (await transactor.read(({ writer }) => ({ value: livingDatabases(writer) }))).value;
+/** The given databases one by one, or all databases, some at a time. */
+async function* piecesOf(
+  transactor: Transactor,
+  databases: Iterable<DatabaseId> | undefined,
+): AsyncGenerator<readonly DatabaseId[]> {
+  for (const each of databases ?? []) yield [each];
+  let from = databases ? undefined : LOWEST_KEY;
+  while (from !== undefined) {
+    const at = from;
+    const { value } = await transactor.read(({ writer }) => ({
+      value: livingDatabases(writer, at),
+    }));
+    yield value.some;
+    from = value.next;
+  }
+}
 
 async function buildIndex(
   transactor: Transactor,

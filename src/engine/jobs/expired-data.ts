@@ -115,9 +115,6 @@ function firstFilled(
   return left[filled.indexOf(true)];
 }
 
-/** Databases whose gaps one step looks at: few, because a hub may have thousands, and others wait for each step. */
-const DATABASES_AT_ONCE = 64;
-
 interface Gaps {
   readonly gaps: readonly KeyRange[];
   /** Where the next step looks if nothing is in these gaps. Undefined: there are no further gaps. */
@@ -125,25 +122,31 @@ interface Gaps {
 }
 
 /** The key ranges between existing databases and collections, of some databases from a key on. */
-function rowGaps(context: SweepContext, from: Key): Gaps {
-  const { some, next } = databasesFrom(context, from, (schema) => schema.all('collections'));
+function rowGaps({ writer, schema }: SweepContext, from: Key): Gaps {
+  const { some, next } = livingDatabases(writer, from);
+  const each = eachElement(some, (database) => {
+    const collections = schema(database).all('collections');
+    return {
+      prefix: databasePrefix(database),
+      inside: gapsIn(database, FIRST_USER_COLLECTION, collections, collectionPrefix),
+    };
+  });
   const gaps: KeyRange[] = [];
   let lower = from;
-  for (const { database, objects } of some) {
-    gaps.push({ lower, upper: databasePrefix(database) });
-    gaps.push(...gapsIn(database, FIRST_USER_COLLECTION, objects, collectionPrefix));
-    lower = after(databasePrefix(database));
+  for (const { prefix, inside } of each) {
+    gaps.push({ lower, upper: prefix }, ...inside);
+    lower = after(prefix);
   }
   return { gaps: [...gaps, { lower, upper: next ?? HIGHEST_KEY }], next };
 }
 
 /** The key ranges between the entries of existing indexes. Entries of deleted databases are removed with their rows. */
-function entryGaps(context: SweepContext, from: Key): Gaps {
-  const { some, next } = databasesFrom(context, from, (schema) => schema.all('indexes'));
-  const gaps = some.flatMap(({ database, objects }) =>
-    gapsIn(database, FIRST_USER_INDEX, objects, indexPrefix),
+function entryGaps({ writer, schema }: SweepContext, from: Key): Gaps {
+  const { some, next } = livingDatabases(writer, from);
+  const gaps = eachElement(some, (database) =>
+    gapsIn(database, FIRST_USER_INDEX, schema(database).all('indexes'), indexPrefix),
   );
-  return { gaps, next };
+  return { gaps: gaps.flat(), next };
 }
 
 /** @param objects in the order of their ids */
@@ -160,24 +163,6 @@ function gapsIn(
     lower = after(prefixOf(database, id));
   }
   return [...gaps, { lower, upper: after(databasePrefix(database)) }];
-}
-
-/** Existing databases whose keys end after `from`, and the prefix of the first one that is left out. */
-function databasesFrom<T>(
-  { writer, schema }: SweepContext,
-  from: Key,
-  objectsOf: (schema: Schema) => T,
-): {
-  readonly some: readonly { readonly database: DatabaseId; readonly objects: T }[];
-  readonly next: Key | undefined;
-} {
-  const left = livingDatabases(writer).filter((database) => after(databasePrefix(database)) > from);
-  const some = eachElement(left.slice(0, DATABASES_AT_ONCE), (database) => ({
-    database,
-    objects: objectsOf(schema(database)),
-  }));
-  const following = left[DATABASES_AT_ONCE];
-  return { some, next: following === undefined ? undefined : databasePrefix(following) };
 }
 
 // --- documents whose ttl has passed -------------------------------------------------------------
