@@ -2,7 +2,8 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { scan } from '../../src/store/scan.ts';
-import { HIGHEST_KEY, LOWEST_KEY } from '../../src/codec/key.ts';
+import { HIGHEST_KEY, LOWEST_KEY, syncKey } from '../../src/codec/key.ts';
+import { prefixRange } from '../../src/codec/ranges.ts';
 import { openLogKit, requestAt, ANSWER, NOON } from '../../src/logs/testing/log-kit.ts';
 import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 
@@ -54,6 +55,32 @@ test('old query records are deleted, even by a hub that does not record queries'
   expect(await rows()).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(10_000);
   await vi.waitFor(async () => expect(await rows()).toEqual([]));
+});
+
+test('old changes are pruned once a day, although the clock is set back', async () => {
+  const day = 86_400_000;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const storage = memoryStorage();
+  hub = await openTestHub({ storage, settings: { queryLog: false } });
+  const { query } = hub;
+  const changes = scan('sync', prefixRange(syncKey('changes')), { limit: 10 });
+  const kept = async () =>
+    (await storage.store.read((tx) => tx.fetch([], [changes]))).ranges[0]?.length;
+  const writeLater = async (days: number, name: string) => {
+    vi.setSystemTime(Date.now() + days * day);
+    expect((await query({ create_collection: { object: { name } } })).status).toBe(201);
+  };
+  await writeLater(0, 'first');
+  await writeLater(61, 'second');
+  await vi.advanceTimersByTimeAsync(10_000);
+  await vi.waitFor(async () => expect(await kept()).toBe(1));
+  await writeLater(61, 'third');
+  vi.setSystemTime(Date.now() - day / 2);
+  for (let hours = 0; hours < 23; hours += 1) await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(await kept()).toBe(2);
+  for (let hours = 0; hours < 2; hours += 1) await vi.advanceTimersByTimeAsync(3_600_000);
+  await vi.waitFor(async () => expect(await kept()).toBe(1));
 });
 
 test('a clock that is years ahead deletes nothing, and has no effect once it is corrected', async () => {

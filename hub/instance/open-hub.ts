@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { after } from '../../hosts/after.ts';
 import { BUILD } from '../../hosts/build.ts';
+import { elapsed } from '../../hosts/clock.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { CommitNotice, Line } from '../../src/engine/host.ts';
@@ -335,13 +336,18 @@ function startBackgroundJobs(
     report,
     after,
   });
-  let devicesPrunedAt = 0;
-  /** Only once a day, because it reads the row of each device. */
-  const pruneDevicesDaily = async (host: PruneHost): Promise<void> => {
+  let pruneAt = 0;
+  /**
+   * Only once a day, because it reads a row for each device and for each database with changes. Not by the wall clock, which may be
+   * set back.
+   */
+  const pruneDaily = async (host: PruneHost): Promise<void> => {
+    if (elapsed() < pruneAt) return;
     const now = host.clock();
-    if (now - devicesPrunedAt < DAY_MICROS) return;
+    await pruneChanges(host, now - SYNC_LIMITS.changesKeptMicros);
+    await pruneDeletedDatabases(host);
     await pruneDevices(host, now - SYNC_LIMITS.devicesKeptMicros);
-    devicesPrunedAt = now;
+    pruneAt = elapsed() + DAY_MICROS;
   };
   const sweeps = new SweepSchedule({
     async sweep() {
@@ -349,10 +355,7 @@ function startBackgroundJobs(
       // Limited to the time of the last commit, as for expired data: a clock that is years ahead must not remove anything or move
       // the head into the future.
       const { value: last } = await transactions.read(({ head }) => ({ value: head }));
-      const host = { store, transactions, clock: () => Math.min(clock(), last), pause };
-      await pruneChanges(host, host.clock() - SYNC_LIMITS.changesKeptMicros);
-      await pruneDeletedDatabases(host);
-      await pruneDevicesDaily(host);
+      await pruneDaily({ store, transactions, clock: () => Math.min(clock(), last), pause });
       await logs.sweep();
     },
     after,
