@@ -193,6 +193,20 @@ test('an unknown path is answered 404, a wrong method 405', async () => {
   );
 });
 
+test('refusals are formatted for curl, also of unknown paths and invalid headers', async () => {
+  const { url } = await open();
+  const ask = async (path: string, headers: Record<string, string>): Promise<string> =>
+    (await fetch(url + path, { headers })).text();
+  const curl = { 'user-agent': 'curl/8.14.1' };
+  const plain = await ask('/nowhere', {});
+  expect(plain).toBe('{"errors":[{"code":"not found","description":"Not found"}]}');
+  for (const headers of [curl, { 'x-faunadb-formatted-json': '' }]) {
+    expect(await ask('/nowhere', headers)).toBe(JSON.stringify(JSON.parse(plain), null, 2));
+    expect(await ask('/', { ...headers, 'x-query-timeout': 'soon' })).toMatch(/^{\n  "errors"/);
+    expect(await ask('/metrics', headers)).toMatch(/^{\n  "errors"/);
+  }
+});
+
 test('x-txn-time never decreases, over reads, writes and refusals', async () => {
   const { query } = await open();
   let last = 0;

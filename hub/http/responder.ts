@@ -1,6 +1,8 @@
 /** Sends responses and records each in the metrics and the log. */
 import { refusalBody } from '../../src/engine/session.ts';
 import { retryHeader } from '../../src/http/answer-headers.ts';
+import { prettyJson } from '../../src/http/pretty-json.ts';
+import { isFormatted } from '../../src/http/request-headers.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
 import type { AnswerMemory } from '../admission/answer-memory.ts';
@@ -54,6 +56,12 @@ const NOT_HELD: TextResponse = {
   ),
 };
 
+/** Indents refusals for people, as `handleRequest` does the answers of queries. */
+function textOf({ status, body }: NotedResponse, { headers }: HubRequest): string {
+  if (typeof body !== 'string') return '';
+  return status >= 400 && body.startsWith('{"') && isFormatted(headers) ? prettyJson(body) : body;
+}
+
 /** How long the rest of a request body is read after the response: closing at once could lose the response. */
 const LINGER_MS = 1000;
 
@@ -71,8 +79,7 @@ export class Responder {
     const { raw, request } = context;
     if (response.bytes && request.method !== 'HEAD')
       return this.sendLong(context, route, response, response.bytes);
-    const body =
-      request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
+    const body = request.method === 'HEAD' ? '' : textOf(response, request);
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
     if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
     const headers = {

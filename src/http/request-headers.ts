@@ -48,12 +48,15 @@ export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): RequestO
     timeoutMs,
     retriesMax,
     tags: readTags(headers[TAGS]),
-    isFormatted:
-      headers['x-faunadb-formatted-json'] !== undefined ||
-      /curl|HTTPie/.test(headers['user-agent'] ?? ''),
+    isFormatted: isFormatted(headers),
     isTraced: headers['x-trace'] !== undefined,
   };
 }
+
+/** Whether the caller reads the response: it is then indented. */
+export const isFormatted = (headers: HttpRequest['headers']): boolean =>
+  headers['x-faunadb-formatted-json'] !== undefined ||
+  /curl|HTTPie/.test(headers['user-agent'] ?? '');
 
 function readVersion(text: string | undefined): ApiVersion {
   if (text === undefined) return VERSION_DEFAULT;
