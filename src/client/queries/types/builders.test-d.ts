@@ -161,7 +161,7 @@ export async function listeners(): Promise<void> {
   void target;
 }
 
-export function schema(): void {
+export function schema(name: string, ref: Ref): void {
   q.CreateCollection({ name: 'notes', history_days: 0, permissions: { read: 'public' } });
   q.CreateIndex({
     name: 'by_year',
@@ -181,6 +181,16 @@ export function schema(): void {
   });
   q.CreateFunction({ name: 'square', body: q.Query((x) => q.Multiply(x, x)), role: 'server' });
   q.CreateKey({ role: [q.Role('writer')], ttl: q.Now() });
+  q.CreateKey({ role: ['writer', q.Role('reader')] });
+  for (const role of [name, ref, [name], [ref], [name, ref] as const]) q.CreateKey({ role });
+  q.Map([name], (role) => q.CreateKey({ role: [role] }));
+  q.Query((role) => q.CreateKey({ role }));
+  for (const role of [name, ref, null, q.If(true, 'server', ref)])
+    q.CreateFunction({ name: 'f', body: q.Var('body'), role });
+  // @ts-expect-error A function has one role.
+  q.CreateFunction({ name: 'f', body: q.Var('body'), role: ['writer'] });
+  // @ts-expect-error No role.
+  q.CreateKey({ role: 7 });
   q.CreateKey(q.Var('params'));
   // @ts-expect-error It is `terms`.
   q.CreateIndex({ name: 'i', source: q.Collection('notes'), term: [{ field: 'ts' }] });

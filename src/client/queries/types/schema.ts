@@ -5,6 +5,15 @@ import type { Arg } from './arguments.ts';
 
 type OneOrMany<T> = T | readonly T[];
 
+/** A role that every database has, or the name or ref of a role of the database. An editor suggests the former. */
+type RoleOrName =
+  | 'admin'
+  | 'server'
+  | 'server-readonly'
+  | 'client'
+  | (string & Record<never, never>)
+  | Expr;
+
 interface Named {
   readonly name: Arg;
   readonly data?: Arg;
@@ -76,7 +85,7 @@ export interface FunctionParams extends Named {
   /** `q.Query((argument) => …)`. */
   readonly body: Expr;
   /** The function runs with these permissions instead of the caller's: a built-in role, or a role of this database. */
-  readonly role?: Arg;
+  readonly role?: RoleOrName | null;
   readonly permissions?: Permissions<'call'>;
 }
 
@@ -102,8 +111,8 @@ export interface RoleParams extends Named {
 
 /** Parameters of `CreateKey`. */
 export interface KeyParams {
-  /** `admin`, `server`, `server-readonly`, `client`, or roles of the database. */
-  readonly role: Arg;
+  /** A built-in role, or roles of the database: `q.Role('author')` or `'author'`. A built-in role must stand alone. */
+  readonly role: RoleOrName | readonly (string | Expr)[];
   readonly name?: Arg;
   /** A direct child database that the key gives access to, instead of this database. */
   readonly database?: Expr | null;
