@@ -7,7 +7,7 @@ import { root } from './setup.mjs';
 export const SURFACE = join(root, 'src/index.ts');
 
 /** Options of a strict app, and nothing more. */
-const options = /** @type {import('typescript').CompilerOptions} */ ({
+export const surfaceOptions = /** @type {import('typescript').CompilerOptions} */ ({
   strict: true,
   target: ts.ScriptTarget.ES2023,
   module: ts.ModuleKind.ESNext,
@@ -38,7 +38,7 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
  * @param {readonly string[]} [others] further files on disk
  */
 export function compileSurface(files = new Map(), others = []) {
-  const host = ts.createCompilerHost(options);
+  const host = ts.createCompilerHost(surfaceOptions);
   const fileExists = host.fileExists.bind(host);
   const readFile = host.readFile.bind(host);
   host.fileExists = (path) => files.has(path) || fileExists(path);
@@ -50,5 +50,5 @@ export function compileSurface(files = new Map(), others = []) {
       ? getSourceFile(path, ...more)
       : ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
   };
-  return ts.createProgram([SURFACE, ...others, ...files.keys()], options, host);
+  return ts.createProgram([SURFACE, ...others, ...files.keys()], surfaceOptions, host);
 }

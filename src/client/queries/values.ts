@@ -7,6 +7,16 @@ import { printExpression } from './print.ts';
 
 declare const result: unique symbol;
 declare const element: unique symbol;
+declare const mark: unique symbol;
+
+/**
+ * An expression where a parameter may also be an object. It has no members with names, so an editor that completes the object suggests
+ * the members of the object only. Every `Expr` is one.
+ */
+export interface ExprLike<T = unknown> {
+  readonly [result]?: T;
+  readonly [mark]: true;
+}
 
 /**
  * A part of a query. `T` is the type of its result.
@@ -16,6 +26,7 @@ declare const element: unique symbol;
  */
 export class Expr<T = unknown> {
   declare readonly [result]?: T;
+  declare readonly [mark]: true;
   /** The wire form, which may contain other expressions; for a value, the content of its tag. */
   readonly raw: unknown;
 

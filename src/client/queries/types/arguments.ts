@@ -1,19 +1,20 @@
 /** Types of the arguments of a query, and of what they evaluate to. */
 import type { TimeUnit } from '../../../values/time-units.ts';
-import type { Bytes, Expr, Query, Ref } from '../values.ts';
+import type { Bytes, Expr, ExprLike, Query, Ref } from '../values.ts';
 
 /** Any object except a `Date`, which has no wire form: use `q.Time(date.toISOString())`. */
 export type Plain = Literal | (object & NoDate);
 type Literal = NoDate & { readonly [member: string]: unknown };
+/** A `Date` has a method of this name, and editors do not suggest members whose name is a symbol. The text is part of the error. */
 interface NoDate {
-  readonly getTime?: never;
+  readonly [Symbol.toPrimitive]?: 'A Date has no wire form: use q.Time(date.toISOString())';
 }
 
 /** What may be passed where a query expects an expression; functions become lambdas. */
-export type Arg = Expr | string | number | bigint | boolean | null | symbol | Plain;
+export type Arg = ExprLike | string | number | bigint | boolean | null | symbol | Plain;
 
 /** A unit of time, in the singular or the plural, or an expression for one. */
-export type Unit = TimeUnit | `${TimeUnit}s` | Expr;
+export type Unit = TimeUnit | `${TimeUnit}s` | ExprLike;
 
 /** A lambda with unknown parameter types. Its variables can be used where a value of any type is expected. */
 export type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
@@ -24,7 +25,7 @@ export type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
  */
 export type Evaluated<A> = A extends Ref
   ? A
-  : A extends Expr<infer T>
+  : A extends ExprLike<infer T>
     ? T
     : A extends string
       ? string
@@ -56,7 +57,7 @@ export type Literally<A> = A extends string ? A : Evaluated<A>;
 /** What may be passed where a value of type `T` is stored: the value, an expression for it, or an object or array with such parts. */
 export type Written<T> =
   | T
-  | Expr<T>
+  | ExprLike<T>
   | (T extends string | number | bigint | boolean | null | Expr
       ? never
       : T extends readonly (infer Each)[]

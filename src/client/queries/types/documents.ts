@@ -1,5 +1,5 @@
 /** Types of documents, pages and events in results, and of refs that know the type of their document. */
-import type { Expr, FaunaTime, Ref, SetRef } from '../values.ts';
+import type { ExprLike, FaunaTime, Ref, SetRef } from '../values.ts';
 import type { Arg, Changed, Evaluated, Written } from './arguments.ts';
 
 declare const data: unique symbol;
@@ -128,9 +128,14 @@ type MembersOf<R> = R extends CollectionRef<infer T> ? Known<T> : Data;
 /** Members of a document beside `data`. They are listed because a misspelt member would be dropped together with its value. */
 interface Beside {
   readonly ttl?: Arg | undefined;
-  readonly credentials?: Expr | null | Credentials | undefined;
+  readonly credentials?: ExprLike | null | Credentials | undefined;
   readonly permissions?: Arg | undefined;
   readonly constraints?: Arg | undefined;
+}
+
+/** What an editor suggests for a document of an unknown type. */
+interface Members extends Beside {
+  readonly data?: Arg;
 }
 
 interface Credentials {
@@ -140,15 +145,15 @@ interface Credentials {
 
 /** Parameters of a new document. */
 export type Params<T> = Data extends T
-  ? Arg
-  : Expr | (Beside & { readonly data?: Written<T> | Expr });
+  ? Arg | Members
+  : ExprLike | (Beside & { readonly data?: Written<T> | ExprLike });
 
 /** Parameters that change a document. */
 export type Changes<T> = Data extends T
-  ? Arg
-  : Expr | (Beside & { readonly data?: Changed<T> | Expr });
+  ? Arg | Members
+  : ExprLike | (Beside & { readonly data?: Changed<T> | ExprLike });
 
 /** Parameters of `Login`. */
 export type LoginParams =
-  | Expr
+  | ExprLike
   | { readonly password: Arg; readonly ttl?: Arg | undefined; readonly data?: Arg | undefined };

@@ -1,5 +1,5 @@
 /** Types of the parameters of schema objects. docs/schema.md describes them with examples. */
-import type { Expr } from '../values.ts';
+import type { Expr, ExprLike } from '../values.ts';
 import type { RoleAction } from '../../../values/role-actions.ts';
 import type { Arg } from './arguments.ts';
 
@@ -21,7 +21,7 @@ interface Named {
 
 /** Who may perform an action without a role: `'public'` is everyone with a secret; a ref is the tokens of a document or of a collection. */
 type Permissions<Action extends string> =
-  | Expr
+  | ExprLike
   | null
   | { readonly [A in Action]?: 'public' | Expr | null };
 
@@ -70,9 +70,9 @@ export interface IndexValue extends IndexTerm {
 
 /** Parameters of `CreateIndex`. */
 export interface IndexParams extends Named {
-  readonly source: OneOrMany<Expr | IndexSource> | '_';
-  readonly terms?: Expr | null | OneOrMany<Expr | IndexTerm>;
-  readonly values?: Expr | null | OneOrMany<Expr | IndexValue>;
+  readonly source: OneOrMany<ExprLike | IndexSource> | '_';
+  readonly terms?: null | OneOrMany<ExprLike | IndexTerm>;
+  readonly values?: null | OneOrMany<ExprLike | IndexValue>;
   readonly unique?: Arg;
   readonly serialized?: Arg;
   readonly partitions?: Arg;
@@ -93,7 +93,7 @@ export interface FunctionParams extends Named {
 export interface Privilege {
   readonly resource: Expr;
   /** For each action, whether it is allowed, or a predicate: `q.Query((ref) => …)`. */
-  readonly actions?: Expr | { readonly [Action in RoleAction]?: boolean | Expr | null };
+  readonly actions?: ExprLike | { readonly [Action in RoleAction]?: boolean | Expr | null };
 }
 
 /** Which tokens have a role: the tokens of a collection's documents for which the predicate is true. */
@@ -105,8 +105,8 @@ export interface Membership {
 
 /** Parameters of `CreateRole`. */
 export interface RoleParams extends Named {
-  readonly privileges?: Expr | null | OneOrMany<Expr | Privilege>;
-  readonly membership?: Expr | null | OneOrMany<Expr | Membership>;
+  readonly privileges?: null | OneOrMany<ExprLike | Privilege>;
+  readonly membership?: null | OneOrMany<ExprLike | Membership>;
 }
 
 /** Parameters of `CreateKey`. */
@@ -125,5 +125,5 @@ export interface KeyParams {
 export interface AccessProviderParams extends Named {
   readonly issuer: Arg;
   readonly jwks_uri: Arg;
-  readonly roles?: OneOrMany<Expr | { readonly role: Expr; readonly predicate?: Expr }>;
+  readonly roles?: OneOrMany<ExprLike | { readonly role: Expr; readonly predicate?: Expr }>;
 }

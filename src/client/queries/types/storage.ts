@@ -1,5 +1,5 @@
 /** Types of the builders for reading, writing, sets, refs and identities. */
-import type { Expr, Ref, SetRef } from '../values.ts';
+import type { Expr, ExprLike, Ref, SetRef } from '../values.ts';
 import type { Arg, Evaluated, Lambda, Literally } from './arguments.ts';
 import type {
   Changes,
@@ -32,7 +32,7 @@ import type {
 
 type Nullary<M extends Mode, R> = () => Returns<M, R>;
 /** Creates a schema object. A misspelt member is a type error in an object literal, and an error of the query in an expression. */
-type Made<M extends Mode, P, R = SchemaDocument> = (params: P | Expr) => Returns<M, R>;
+type Made<M extends Mode, P, R = SchemaDocument> = (params: P | ExprLike) => Returns<M, R>;
 type NativeRef<M extends Mode> = (scope?: Arg) => Returns<M, Ref>;
 type NamedRef<M extends Mode> = (name: Arg, scope?: Arg) => Returns<M, Ref>;
 
