@@ -91,7 +91,7 @@ export type {
 } from './client/sync/writes.ts';
 export type { Arg, Evaluated } from './client/queries/types/arguments.ts';
 export type { Builders, DirectCalls } from './client/queries/types/builders.ts';
-export type { ElementFunction } from './client/queries/types/collections.ts';
+export type { ElementFunction, MadeOf } from './client/queries/types/collections.ts';
 export type {
   CollectionRef,
   Data,

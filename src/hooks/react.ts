@@ -16,13 +16,21 @@ import {
   UsageError,
   type Arg,
   type Client,
+  type ElementFunction,
   type Evaluated,
   type Expr,
   type SetRef,
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions } from './core/mutation.ts';
-import { noPageOf, NOWHERE, Pages, pagesRequest, type PagesOptions } from './core/pages.ts';
+import {
+  noPageOf,
+  NOWHERE,
+  Pages,
+  pagesRequest,
+  type PageElement,
+  type PagesOptions,
+} from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions } from './core/session.ts';
 import {
   IDLE,
@@ -157,14 +165,14 @@ export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QuerySta
  *   return <button onClick={next}>{data?.length} shown, more</button>;
  * }
  */
-export function usePages<T, B = Expr<T>>(
+export function usePages<T, F extends ElementFunction<T> = ElementFunction<T>>(
   set: Expr<SetRef<T>> | undefined,
-  options: PagesOptions<T, B> = {},
-): UsedPages<Evaluated<B>> {
+  options: PagesOptions<T, F> = {},
+): UsedPages<PageElement<T, F>> {
   const queries = useQueries();
   const request = pagesRequest(set, options);
   const pages = useMemo(
-    () => queries && request && new Pages<Evaluated<B>>(queries, request),
+    () => queries && request && new Pages<PageElement<T, F>>(queries, request),
     [queries, request?.text],
   );
   const { next, previous } = pages ?? NOWHERE;

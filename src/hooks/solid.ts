@@ -16,6 +16,7 @@ import {
   UsageError,
   type Arg,
   type Client,
+  type ElementFunction,
   type Evaluated,
   type Expr,
   type SetRef,
@@ -30,6 +31,7 @@ import {
   NOWHERE,
   Pages,
   pagesRequest,
+  type PageElement,
   type PagesOptions,
   type PagesState,
 } from './core/pages.ts';
@@ -127,10 +129,10 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
  * const pages = usePages(() => q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  * const more = () => pages.next();
  */
-export function usePages<T, B = Expr<T>>(
+export function usePages<T, F extends ElementFunction<T> = ElementFunction<T>>(
   set: Given<Expr<SetRef<T>>>,
-  options: PagesOptions<T, B> | Accessor<PagesOptions<T, B>> = {},
-): UsedPages<Evaluated<B>> {
+  options: PagesOptions<T, F> | Accessor<PagesOptions<T, F>> = {},
+): UsedPages<PageElement<T, F>> {
   const queries = useQueries();
   const request = createMemo(
     () => pagesRequest(given(set), typeof options === 'function' ? options() : options),
@@ -139,9 +141,9 @@ export function usePages<T, B = Expr<T>>(
   );
   const pages = createMemo(() => {
     const [by, of] = [queries(), request()];
-    return by && of && new Pages<Evaluated<B>>(by, of);
+    return by && of && new Pages<PageElement<T, F>>(by, of);
   });
-  const state = useCell(pages, (): PagesState<Evaluated<B>> => noPageOf(request()));
+  const state = useCell(pages, (): PagesState<PageElement<T, F>> => noPageOf(request()));
   const ways = {
     next: () => (pages() ?? NOWHERE).next(),
     previous: () => (pages() ?? NOWHERE).previous(),

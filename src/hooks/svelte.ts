@@ -5,6 +5,7 @@ import {
   UsageError,
   type Arg,
   type Client,
+  type ElementFunction,
   type Evaluated,
   type Expr,
   type SetRef,
@@ -20,6 +21,7 @@ import {
   NOWHERE,
   Pages,
   pagesRequest,
+  type PageElement,
   type PagesOptions,
   type PagesState,
 } from './core/pages.ts';
@@ -114,24 +116,24 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
  * const pages = usePages(() => q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  * const more = () => pages.next();
  */
-export function usePages<T, B = Expr<T>>(
+export function usePages<T, F extends ElementFunction<T> = ElementFunction<T>>(
   set: Given<Expr<SetRef<T>>>,
-  options: PagesOptions<T, B> | (() => PagesOptions<T, B>) = {},
-): UsedPages<Evaluated<B>> {
+  options: PagesOptions<T, F> | (() => PagesOptions<T, F>) = {},
+): UsedPages<PageElement<T, F>> {
   const session = usedSession();
-  let last: { queries: Queries; text: string; pages: Pages<Evaluated<B>> } | undefined;
+  let last: { queries: Queries; text: string; pages: Pages<PageElement<T, F>> } | undefined;
   const requested = () =>
     pagesRequest(given(set), typeof options === 'function' ? options() : options);
-  const current = (): Pages<Evaluated<B>> | undefined => {
+  const current = (): Pages<PageElement<T, F>> | undefined => {
     const queries = queriesIn(read(session));
     const request = requested();
     if (!queries || !request) return undefined;
     const { text } = request;
     if (last?.queries !== queries || last.text !== text)
-      last = { queries, text, pages: new Pages<Evaluated<B>>(queries, request) };
+      last = { queries, text, pages: new Pages<PageElement<T, F>>(queries, request) };
     return last.pages;
   };
-  const state = (): PagesState<Evaluated<B>> => {
+  const state = (): PagesState<PageElement<T, F>> => {
     const pages = current();
     return pages ? read(pages) : noPageOf(requested());
   };

@@ -16,6 +16,7 @@ import {
   UsageError,
   type Arg,
   type Client,
+  type ElementFunction,
   type Evaluated,
   type Expr,
   type SetRef,
@@ -28,6 +29,7 @@ import {
   NOWHERE,
   Pages,
   pagesRequest,
+  type PageElement,
   type PagesOptions,
   type PagesRequest,
   type PagesState,
@@ -125,21 +127,22 @@ export function useQuery(
  * const pages = usePages(q.Documents(notes), { size: 20, map: (ref) => q.Get(ref) });
  * const more = () => pages.next();
  */
-export function usePages<T, B = Expr<T>>(
+export function usePages<T, F extends ElementFunction<T> = ElementFunction<T>>(
   set: MaybeRefOrGetter<Expr<SetRef<T>> | undefined>,
-  options: MaybeRefOrGetter<PagesOptions<T, B>> = {},
-): Refs<PagesState<Evaluated<B>>> & Pick<Pages<Evaluated<B>>, 'next' | 'previous'> {
+  options: MaybeRefOrGetter<PagesOptions<T, F>> = {},
+): Refs<PagesState<PageElement<T, F>>> & Pick<Pages<PageElement<T, F>>, 'next' | 'previous'> {
   const queries = useQueries();
   const request = computed<PagesRequest | undefined>((before) => {
     const now = pagesRequest(toValue(set), toValue(options));
     return before?.text === now?.text ? before : now;
   });
   const pages = computed(
-    () => queries.value && request.value && new Pages<Evaluated<B>>(queries.value, request.value),
+    () =>
+      queries.value && request.value && new Pages<PageElement<T, F>>(queries.value, request.value),
   );
   const state = useCell(
     () => pages.value,
-    (): PagesState<Evaluated<B>> => noPageOf(request.value),
+    (): PagesState<PageElement<T, F>> => noPageOf(request.value),
   );
   return {
     ...refsOf(state, NO_PAGE),

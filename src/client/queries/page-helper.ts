@@ -1,7 +1,7 @@
 import { q } from './builders.ts';
 import { acceptedValue, callable } from '../read-options.ts';
-import type { Arg, Evaluated, Lambda } from './types/arguments.ts';
-import type { ElementFunction } from './types/collections.ts';
+import type { Arg, Lambda } from './types/arguments.ts';
+import type { ElementFunction, MadeOf } from './types/collections.ts';
 import type { Page, PaginateOptions } from './types/documents.ts';
 import type { Expr } from './values.ts';
 
@@ -46,14 +46,14 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   }
 
   /** Pages whose elements are mapped by `lambda`, in the database. */
-  map<B>(lambda: ElementFunction<T, B>): PageHelper<Evaluated<B>>;
+  map<F extends ElementFunction<T>>(lambda: F): PageHelper<MadeOf<T, F>>;
   map<U = unknown>(lambda: Lambda): PageHelper<U>;
   map(lambda: unknown): PageHelper {
     return this.with((page) => q.Map(page, lambda as Expr));
   }
 
   /** Pages with only the elements for which `lambda` returns true, in the database. */
-  filter(lambda: ElementFunction<T, unknown> | Expr): PageHelper<T> {
+  filter(lambda: ElementFunction<T> | Expr): PageHelper<T> {
     return this.with<T>((page) => q.Filter(page, lambda as Expr));
   }
 

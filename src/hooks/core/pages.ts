@@ -5,6 +5,7 @@ import {
   type Arg,
   type ElementFunction,
   type Expr,
+  type MadeOf,
   type Page,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
@@ -19,12 +20,19 @@ export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
   readonly hasPrevious: boolean;
 }
 
-export interface PagesOptions<T = unknown, B = unknown> extends QueryChoices {
+export interface PagesOptions<
+  T = unknown,
+  F extends ElementFunction<T> = ElementFunction<T>,
+> extends QueryChoices {
   /** Elements per page; 64 by default. */
   readonly size?: number | undefined;
   /** Maps each element in the database: `(ref) => q.Get(ref)`. The page is live for what this reads, too. */
-  readonly map?: ElementFunction<T, B> | undefined;
+  readonly map?: F | undefined;
 }
+
+/** Type of the elements of a page: what `map` makes of each; without `map`, the elements of the set. */
+export type PageElement<T, F extends ElementFunction<T>> =
+  unknown extends ReturnType<F> ? T : MadeOf<T, F>;
 
 const OPTIONS = ['size', 'at', 'map'] satisfies (keyof PagesOptions)[];
 
@@ -54,9 +62,9 @@ export interface PagesRequest {
  * Undefined while there is no set.
  * @throws UsageError when an option does not exist, or `size` is less than 1
  */
-export function pagesRequest<T, B>(
+export function pagesRequest<T, F extends ElementFunction<T>>(
   set: Arg | undefined,
-  options: PagesOptions<T, B>,
+  options: PagesOptions<T, F>,
 ): PagesRequest | undefined {
   requireKnown(options, OPTIONS);
   const { size = 64, at, map } = options;
@@ -67,7 +75,7 @@ export function pagesRequest<T, B>(
   if (!set) return undefined;
   const page = (cursor: Cursor): Expr<Page> => {
     const whole = q.Paginate(set, { size, ...cursor });
-    return map ? q.Map(whole, map as ElementFunction<unknown, unknown>) : whole;
+    return map ? q.Map(whole, map as ElementFunction<unknown>) : whole;
   };
   return { text: `${at} ${queryText(page({}))}`, page, at };
 }

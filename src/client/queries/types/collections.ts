@@ -20,14 +20,39 @@ export type ElementOf<C> =
  * A lambda that is called with each element. Several parameters get the members of a tuple, a single parameter gets the whole tuple. The
  * type of the first parameter cannot depend on the number of parameters, so it is the intersection of both.
  */
-export type ElementFunction<T, B> = (...parts: Parts<T>) => B;
+export type ElementFunction<T, B = unknown> = (...parts: Parts<T>) => B;
 type Parts<T> = [T] extends [never]
   ? Expr<never>[]
   : T extends readonly [infer First, ...infer Rest]
-    ? [first: Expr<First & T>, ...rest: { [K in keyof Rest]: Expr<Rest[K]> }]
+    ? [first: Expr<FirstOrAll<First, T>>, ...rest: { [K in keyof Rest]: Expr<Rest[K]> }]
     : [element: Expr<T>, ...more: Expr<never>[]];
 
-export type Mapped<C, B> = C extends readonly unknown[] ? Evaluated<B>[] : Page<Evaluated<B>>;
+/** The first member of a tuple, where the lambda has several parameters; otherwise the whole tuple. */
+type FirstOrAll<First, Tuple> = First & Tuple;
+
+/** Type of what a lambda `F` makes of an element `T`. There, the number of its parameters says what the first of them is. */
+export type MadeOf<T, F extends (...parts: never) => unknown> = [T] extends [never]
+  ? Evaluated<ReturnType<F>>
+  : T extends readonly [infer First, ...unknown[]]
+    ? Known<
+        Evaluated<ReturnType<F>>,
+        FirstOrAll<First, T>,
+        Parameters<F>['length'] extends 0 | 1 ? T : First
+      >
+    : Evaluated<ReturnType<F>>;
+
+/** `V`, with `To` in place of `From`, which may be `V` itself, or a member or element of it. */
+type Known<V, From, To> = V extends From
+  ? To
+  : V extends Expr
+    ? V
+    : [Extract<V[keyof V], From>] extends [never]
+      ? V
+      : { [K in keyof V]: V[K] extends infer Each ? (Each extends From ? To : Each) : never };
+
+export type Mapped<C, F extends (...parts: never) => unknown> = C extends readonly unknown[]
+  ? MadeOf<ElementOf<C>, F>[]
+  : Page<MadeOf<ElementOf<C>, F>>;
 
 /** The union of two types, or only one of them if it contains the other: `number[]` for an array that was empty at first. */
 type Either<A, B> = [B] extends [A] ? A : [A] extends [B] ? B : A | B;
@@ -56,45 +81,33 @@ export interface Collections<M extends Mode> {
   /** Applies a lambda to each element of an array or page. */
   Map: {
     /** Applies a lambda to each element of an array or page. */
-    <C extends Listed, B>(
+    <C extends Listed, F extends ElementFunction<ElementOf<C>>>(
       collection: Expr<C>,
-      body: ElementFunction<ElementOf<C>, B>,
-    ): Returns<M, Mapped<C, B>>;
+      body: F,
+    ): Returns<M, Mapped<C, F>>;
     /** Applies a lambda to each element of an array or page. */
-    <T, B>(
+    <T, F extends ElementFunction<Evaluated<T>>>(
       collection: readonly T[],
-      body: ElementFunction<Evaluated<T>, B>,
-    ): Returns<M, Evaluated<B>[]>;
+      body: F,
+    ): Returns<M, MadeOf<Evaluated<T>, F>[]>;
     /** Applies a lambda to each element of an array or page. */
     <T = unknown>(collection: Arg, body: Lambda): Returns<M, T>;
   };
   /** Applies a lambda to each element for its side effects and returns the input unchanged. */
   Foreach: {
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <A extends Listed>(
-      collection: Expr<A>,
-      body: ElementFunction<ElementOf<A>, unknown>,
-    ): Returns<M, A>;
+    <A extends Listed>(collection: Expr<A>, body: ElementFunction<ElementOf<A>>): Returns<M, A>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <T>(
-      collection: readonly T[],
-      body: ElementFunction<Evaluated<T>, unknown>,
-    ): Returns<M, Evaluated<T>[]>;
+    <T>(collection: readonly T[], body: ElementFunction<Evaluated<T>>): Returns<M, Evaluated<T>[]>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
     <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
   };
   /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
   Filter: {
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <A extends Iterated>(
-      collection: Expr<A>,
-      body: ElementFunction<ElementOf<A>, unknown>,
-    ): Returns<M, A>;
+    <A extends Iterated>(collection: Expr<A>, body: ElementFunction<ElementOf<A>>): Returns<M, A>;
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
-    <T>(
-      collection: readonly T[],
-      body: ElementFunction<Evaluated<T>, unknown>,
-    ): Returns<M, Evaluated<T>[]>;
+    <T>(collection: readonly T[], body: ElementFunction<Evaluated<T>>): Returns<M, Evaluated<T>[]>;
     /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
     <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
   };

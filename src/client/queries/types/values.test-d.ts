@@ -153,6 +153,19 @@ export function pages(): void {
 export function elements(): void {
   const read = q.Map(q.Paginate(all), (ref) => q.Get(ref));
   check<Of<typeof read>, Page<StoredDocument<Note>>>(true);
+  // In results, the first of several parameters is the first member of the tuple, and a single parameter is the tuple.
+  const first = q.Map(q.Paginate(byStars), (stars, _title, _ref) => stars);
+  check<Of<typeof first>, Page<number>>(true);
+  const inParts = q.Map(q.Paginate(byStars), (stars, title) => ({ stars, title, low: 1 }));
+  check<Of<typeof inParts>, Page<{ stars: number; title: string; low: number }>>(true);
+  const perhaps = q.Map(q.Paginate(byStars), (stars, title) => q.If(q.Exists(all), stars, title));
+  check<Of<typeof perhaps>, Page<number | string>>(true);
+  const same = q.Map(q.Paginate(byStars), (tuple) => tuple);
+  check<Of<typeof same>, Page<[stars: number, title: string, ref: DocumentRef<Note>]>>(true);
+  const wrapped = q.Map(q.Select('data', q.Paginate(byStars)), (tuple) => ({ tuple }));
+  check<Of<typeof wrapped>, { tuple: [stars: number, title: string, ref: DocumentRef<Note>] }[]>(
+    true,
+  );
   const whole = q.Map(q.Paginate(byStars), (tuple) => q.Select(1, tuple));
   check<Of<typeof whole>, Page<string>>(true);
   const apart = q.Map(q.Paginate(byStars), (stars, title, ref) => ({
