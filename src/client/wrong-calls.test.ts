@@ -98,7 +98,8 @@ const WITH_SIGNAL: Readonly<Record<string, (db: Database, signal: never) => unkn
   paginate: (db, signal) => db.client().paginate([], {}, { signal }).nextPage(),
   'files.get': (db, signal) => db.files.get(photo, { signal }),
   'files.fetch': (db, signal) => db.files.fetch(photo, { signal }),
-  'files.fetchAll': (db, signal) => db.files.fetchAll(db.client(), q.Documents('n'), { signal }),
+  'files.fetchAll': (db, signal) =>
+    db.files.fetchAll(db.client(), q.Documents(q.Collection('n')), { signal }),
   submit: async (db, signal) => (await db.sync(syncOptions)).client.submit(1, { signal }),
 };
 
@@ -137,7 +138,8 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
   'files.get, a document': ['of', (db) => db.files.get(photo, { of: none })],
   'files.fetchAll, a misspelt signal': [
     'signall',
-    (db) => db.files.fetchAll(db.client(), q.Documents('n'), { signall: 1 } as object),
+    (db) =>
+      db.files.fetchAll(db.client(), q.Documents(q.Collection('n')), { signall: 1 } as object),
   ],
   'files.send, an option of get()': [
     'wait',

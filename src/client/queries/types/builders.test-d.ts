@@ -2,7 +2,11 @@
 import {
   openDatabase,
   q,
+  type Arg,
   type Client,
+  type CollectionRef,
+  type DocumentRef,
+  type Expr,
   type StoredDocument,
   type Page,
   type Progress,
@@ -215,3 +219,72 @@ export function schema(name: string, ref: Ref): void {
   // @ts-expect-error Only roles say who may write through an index.
   q.CreateIndex({ name: 'i', source: q.Collection('c'), permissions: { write: 'public' } });
 }
+
+/** Values of the wrong kind, which the database refuses whatever they contain. */
+export function misplaced(document: StoredDocument<Note>, page: Page<Ref>): void {
+  const typed = q.Collection<Note>('notes');
+  const ref = q.Ref(typed, '1');
+  const set = q.Documents(typed);
+  // @ts-expect-error A document, not its ref.
+  q.Update(document, { data: { title: 'x' } });
+  // @ts-expect-error Also as an expression.
+  q.Delete(q.Get(ref));
+  // @ts-expect-error And on a client.
+  void client.Replace(document, { data: note });
+  // @ts-expect-error Nor can it be read.
+  q.Get(document);
+  // @ts-expect-error Or tested.
+  q.Exists(document);
+  // @ts-expect-error The document of a schema object is no ref either.
+  q.Delete(q.Get(q.Index('i')));
+  // @ts-expect-error A page, not one of its refs.
+  q.Get(page);
+  // @ts-expect-error It is a page already.
+  q.Paginate(q.Paginate(set));
+  // @ts-expect-error An id, not a ref.
+  q.Get('1');
+  // @ts-expect-error A name, not a ref.
+  q.Login('ada@example.org', { password: 'x' });
+  // @ts-expect-error A name, not the collection.
+  q.Documents('notes');
+  // @ts-expect-error Get reads the first document of a set, but a set cannot be changed.
+  q.Update(set, { data: { title: 'x' } });
+  // @ts-expect-error Nor be deleted.
+  q.Delete(q.Match(q.Index('i'), 'x'));
+  // @ts-expect-error A set, of which no page was read.
+  q.Map(set, (each) => q.Get(each));
+  // @ts-expect-error Nor here.
+  q.Foreach(q.Match(q.Index('i'), 'x'), (each) => q.Delete(each));
+  // @ts-expect-error Nor here.
+  q.Take(1, set);
+  // What is known too little, or may be a ref, is accepted.
+  q.Get(q.Var('x'));
+  q.Query((x) =>
+    q.Do(
+      q.Delete(x),
+      q.Map(x, (each) => q.Get(each)),
+      q.Documents(x),
+    ),
+  );
+  q.Get(q.If(true, ref, document));
+  q.Update(q.Select(['data', 0], q.Paginate(set)), { data: { title: 'x' } });
+  q.Get(q.Singleton(ref));
+  q.Exists(set);
+  q.Paginate(ref);
+  q.Update(q.Role('r'), { name: 's' });
+  q.Documents(q.Select('collection', ref));
+  q.Delete(q.Select<Ref>('owner', q.Var('x')));
+  q.Delete(q.Call('find'));
+}
+
+/** Functions of an app may pass on what they do not know. */
+export const general = [
+  <T>(ref: DocumentRef<T>) => client.query(q.Delete(ref)),
+  <T>(ref: Expr<DocumentRef<T>>) => q.Get(ref),
+  <T extends Ref>(ref: T) => q.Update(ref, {}),
+  <T>(ref: Expr<T>) => q.Exists(ref),
+  <A extends Arg>(set: A) => ({ set, page: q.Paginate(set) }),
+  <A extends Arg>(page: A) => q.Take(1, page),
+  <T>(collection: Expr<CollectionRef<T>>) =>
+    q.Map(q.Paginate(q.Documents(collection)), (ref) => q.Get(ref)),
+];

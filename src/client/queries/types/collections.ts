@@ -2,6 +2,7 @@
 import type { Expr, SetRef } from '../values.ts';
 import type { Arg, Evaluated, Lambda } from './arguments.ts';
 import type { Page } from './documents.ts';
+import type { NoSet } from './misplaced.ts';
 import type { Mode, Returns } from './returns.ts';
 
 export type Listed = readonly unknown[] | Page;
@@ -34,7 +35,7 @@ type FirstOrAll<First, Tuple> = First & Tuple;
 export type MadeOf<T, F extends (...parts: never) => unknown> = [T] extends [never]
   ? Evaluated<ReturnType<F>>
   : T extends readonly [infer First, ...unknown[]]
-    ? Known<
+    ? WithFirst<
         Evaluated<ReturnType<F>>,
         FirstOrAll<First, T>,
         Parameters<F>['length'] extends 0 | 1 ? T : First
@@ -42,7 +43,7 @@ export type MadeOf<T, F extends (...parts: never) => unknown> = [T] extends [nev
     : Evaluated<ReturnType<F>>;
 
 /** `V`, with `To` in place of `From`, which may be `V` itself, or a member or element of it. */
-type Known<V, From, To> = V extends From
+type WithFirst<V, From, To> = V extends From
   ? To
   : V extends Expr
     ? V
@@ -66,7 +67,10 @@ export type Folded<A, R> = [Evaluated<A>] extends [never]
 type Fold<M extends Mode, R> = <A extends Arg>(collection: A) => Returns<M, Folded<A, R>>;
 
 type Same<M extends Mode> = <A extends Arg>(collection: A) => Returns<M, Evaluated<A>>;
-type Cut<M extends Mode> = <A extends Arg>(count: Arg, collection: A) => Returns<M, Evaluated<A>>;
+type Cut<M extends Mode> = <A extends Arg>(
+  count: Arg,
+  collection: A & NoSet<A>,
+) => Returns<M, Evaluated<A>>;
 type Joined<M extends Mode> = <E extends Arg, A extends Arg>(
   elements: E,
   collection: A,
@@ -91,7 +95,7 @@ export interface Collections<M extends Mode> {
       body: F,
     ): Returns<M, MadeOf<Evaluated<T>, F>[]>;
     /** Applies a lambda to each element of an array or page. */
-    <T = unknown>(collection: Arg, body: Lambda): Returns<M, T>;
+    <T = unknown, A extends Arg = Arg>(collection: A & NoSet<A>, body: Lambda): Returns<M, T>;
   };
   /** Applies a lambda to each element for its side effects and returns the input unchanged. */
   Foreach: {
@@ -100,7 +104,7 @@ export interface Collections<M extends Mode> {
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
     <T>(collection: readonly T[], body: ElementFunction<Evaluated<T>>): Returns<M, Evaluated<T>[]>;
     /** Applies a lambda to each element for its side effects and returns the input unchanged. */
-    <A extends Arg>(collection: A, body: Lambda): Returns<M, Evaluated<A>>;
+    <A extends Arg>(collection: A & NoSet<A>, body: Lambda): Returns<M, Evaluated<A>>;
   };
   /** Keeps the elements for which the lambda returns true. The result of filtering a set is a set, filtered when it is read. */
   Filter: {

@@ -18,6 +18,7 @@ import type {
   Shown,
   Token,
 } from './documents.ts';
+import type { NoDocument, NoName, NoSetOrDocument } from './misplaced.ts';
 import type { At, Leads, Otherwise, Step } from './paths.ts';
 import type { Mode, Returns, Some } from './returns.ts';
 import type {
@@ -42,7 +43,7 @@ type DataAt<T, A> = [T] extends [never] ? DataOf<A> : T;
 export interface Reading<M extends Mode> {
   /** The document at a ref, or at the first entry of a set. */
   Get: <T = never, A extends Arg = Arg>(
-    ref: A,
+    ref: A & NoDocument<A>,
     ts?: Arg,
   ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** The key or token with this secret. */
@@ -64,10 +65,13 @@ export interface Reading<M extends Mode> {
      * One page of a set, 64 elements by default, with cursors to the next and previous pages. `after` starts at a cursor, `before` ends
      * just before one; `events` returns the history, `sources` adds which set each element comes from.
      */
-    <T = unknown>(set: Arg, options?: PaginateOptions): Returns<M, Page<T>>;
+    <T = unknown, A extends Arg = Arg>(
+      set: A & NoDocument<A>,
+      options?: PaginateOptions,
+    ): Returns<M, Page<T>>;
   };
   /** Whether the document exists, or the set has an element, and the caller may read it. */
-  Exists: (ref: Arg, ts?: Arg) => Returns<M, boolean>;
+  Exists: <A extends Arg>(ref: A & NoDocument<A>, ts?: Arg) => Returns<M, boolean>;
   /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
   Select: {
     /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
@@ -109,16 +113,18 @@ export interface Writing<M extends Mode> {
   ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Merges members into a document at every depth. Null removes a member; arrays are replaced as a whole. */
   Update: <T = never, A extends Arg = Arg>(
-    ref: A,
+    ref: A & NoSetOrDocument<A>,
     params: Changes<DataOf<A>>,
   ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Replaces all members of a document. */
   Replace: <T = never, A extends Arg = Arg>(
-    ref: A,
+    ref: A & NoSetOrDocument<A>,
     params: Params<DataOf<A>>,
   ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Deletes a document and returns it as it was. */
-  Delete: <T = never, A extends Arg = Arg>(ref: A) => Returns<M, StoredDocument<DataAt<T, A>>>;
+  Delete: <T = never, A extends Arg = Arg>(
+    ref: A & NoSetOrDocument<A>,
+  ) => Returns<M, StoredDocument<DataAt<T, A>>>;
   /** Inserts an event into the history of a document. */
   Insert: <T = unknown>(ref: Arg, ts: Arg, action: Arg, params: Arg) => Returns<M, T>;
   /** Removes an event from the history of a document. Removing an event that does not exist is not an error. */
@@ -216,7 +222,7 @@ export interface Sets<M extends Mode> {
     /** All documents of a collection. */
     <T>(collection: Expr<CollectionRef<T>>): Returns<M, SetRef<Member<T>>>;
     /** All documents of a collection. */
-    (collection: Arg): Returns<M, SetRef<Ref>>;
+    <A extends Arg>(collection: A & NoName<A>): Returns<M, SetRef<Ref>>;
   };
   /**
    * Merges objects, one level deep; later ones win. A lambda of `(key, left, right)` can choose the value instead. A member that becomes
@@ -265,7 +271,7 @@ type Replaced<A, B> = {
 
 export interface Identities<M extends Mode> {
   /** Creates a token for the user at a ref or set, if the password is correct. Only this answer contains the secret of the token. */
-  Login: (user: Arg, params: LoginParams) => Returns<M, Token>;
+  Login: <A extends Arg>(user: A & NoDocument<A>, params: LoginParams) => Returns<M, Token>;
   /** Revokes the token of the caller; with `true`, all tokens of the user. Returns false if the caller has no token. */
   Logout: (all: Arg) => Returns<M, boolean>;
   /** Whether a password is the user’s password. */
