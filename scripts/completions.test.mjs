@@ -80,3 +80,14 @@ test('inside of schema objects and logins, an editor suggests their members', ()
     'server-readonly',
   ]);
 });
+
+test('in a path, an editor suggests the members of the value', () => {
+  expect(suggestedIn(`q.Select(['|'], q.Get(note))`)).toEqual(['data', 'ref', 'ts', 'ttl']);
+  expect(suggestedIn(`q.Select(['data', '|'], q.Get(note))`)).toEqual(['level', 'place', 'title']);
+  expect(suggestedIn(`q.Select(['data', 'place', '|'], q.Get(note), null)`)).toEqual([
+    'lat',
+    'lon',
+  ]);
+  const titles = `q.Map(q.Paginate(q.Documents(notes)), (ref) => q.Select(['data', '|'], q.Get(ref)))`;
+  expect(suggestedIn(titles)).toEqual(['level', 'place', 'title']);
+});

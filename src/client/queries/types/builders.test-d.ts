@@ -287,4 +287,9 @@ export const general = [
   <A extends Arg>(page: A) => q.Take(1, page),
   <T>(collection: Expr<CollectionRef<T>>) =>
     q.Map(q.Paginate(q.Documents(collection)), (ref) => q.Get(ref)),
+  <T>(ref: DocumentRef<T>) => q.Select('data', q.Get(ref)),
+  <T extends Note>(ref: DocumentRef<T>) => q.Select(['data', 'title'], q.Get(ref)),
+  <T, K extends keyof T & string>(ref: DocumentRef<T>, field: K) =>
+    q.Select(['data', field], q.Get(ref)),
+  <T, K extends keyof T & string>(object: Expr<T>, field: K) => q.Select(field, object),
 ];

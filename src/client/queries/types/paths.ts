@@ -31,10 +31,11 @@ type Member<O, K> = [O] extends [never]
 
 /**
  * Makes a literal path that does not exist in a value of a known type a type error, by requiring a type that no path has. With a default,
- * the path is not checked: the caller expects that the value may be absent.
+ * the path is not checked: the caller expects that the value may be absent. Nor is it where a type parameter decides: the condition is on
+ * a tuple whose length TypeScript then does not know, and it skips the branch with the error.
  */
 export type Leads<O, P, Default> = [Default] extends [never]
-  ? Misses<O, P> extends true
+  ? [0, ...(Misses<O, P> extends true ? [] : [0])] extends [0]
     ? Nowhere
     : unknown
   : unknown;
@@ -79,3 +80,20 @@ type MissesStep<O, K> = [O] extends [never]
 type DataIn<O> = O extends StoredDocument<infer T> ? T : never;
 /** Keys of any member of a union. */
 type KeyOf<O> = O extends unknown ? keyof O : never;
+
+/**
+ * Paths in a value that an editor suggests, of up to three steps. They are mutable tuples, unlike those that are inferred: TypeScript
+ * infers nothing from a path that is identical to one of these. Nor is the type of the value inferred from them.
+ */
+export type Suggested<O> = Paths3<[O][O extends unknown ? 0 : never]>;
+type Paths3<O> = { [K in MemberOf<O>]: [K] | [K, ...Paths2<Present<O>[K]>] }[MemberOf<O>];
+type Paths2<O> = { [K in MemberOf<O>]: [K] | [K, ...Paths1<Present<O>[K]>] }[MemberOf<O>];
+type Paths1<O> = { [K in MemberOf<O>]: [K] }[MemberOf<O>];
+
+type Present<O> = Exclude<O, null | undefined>;
+/** Names of the members of an object of a known type. Values with a wire form of their own, such as refs, and arrays have none. */
+type MemberOf<O> = [Present<O>] extends [Expr | readonly unknown[] | string | number | boolean]
+  ? never
+  : string extends keyof Present<O>
+    ? never
+    : keyof Present<O> & string;

@@ -19,7 +19,7 @@ import type {
   Token,
 } from './documents.ts';
 import type { NoDocument, NoName, NoSetOrDocument } from './misplaced.ts';
-import type { At, Leads, Otherwise, Step } from './paths.ts';
+import type { At, Leads, Otherwise, Suggested, Step } from './paths.ts';
 import type { Mode, Returns, Some } from './returns.ts';
 import type {
   AccessProviderParams,
@@ -76,7 +76,7 @@ export interface Reading<M extends Mode> {
   Select: {
     /** The value at a path, or the default if there is none. The default is evaluated only if needed. */
     <O, const P extends Step | readonly Step[], D extends Arg = never>(
-      path: P & Leads<O, P, D>,
+      path: (P & Leads<O, P, D>) | Suggested<O>,
       from: Expr<O>,
       otherwise?: D,
     ): Returns<M, At<O, P> | Literally<D>>;
