@@ -58,13 +58,15 @@ export type Literally<A> = A extends string ? A : Evaluated<A>;
 export type Written<T> =
   | T
   | ExprLike<T>
-  | (T extends string | number | bigint | boolean | null | Expr
-      ? never
-      : T extends readonly (infer Each)[]
-        ? readonly Written<Each>[]
-        : T extends object
-          ? { readonly [K in keyof T]: Written<T[K]> }
-          : never);
+  | (T extends Bytes
+      ? Uint8Array | ArrayBuffer
+      : T extends string | number | bigint | boolean | null | Expr
+        ? never
+        : T extends readonly (infer Each)[]
+          ? readonly Written<Each>[]
+          : T extends object
+            ? { readonly [K in keyof T]: Written<T[K]> }
+            : never);
 
 /** Like `Written`, but members may be left out, and null removes a member. */
 export type Changed<T> =

@@ -3,6 +3,7 @@ import {
   openDatabase,
   q,
   type Arg,
+  type Bytes,
   type Client,
   type CollectionRef,
   type DocumentRef,
@@ -218,6 +219,16 @@ export function schema(name: string, ref: Ref): void {
   void client.CreateKey({ name: 'k' });
   // @ts-expect-error Only roles say who may write through an index.
   q.CreateIndex({ name: 'i', source: q.Collection('c'), permissions: { write: 'public' } });
+}
+
+/** Bytes may be given as JavaScript has them; in a result they are `Bytes`. */
+export async function bytes(image: Uint8Array): Promise<void> {
+  const scans = q.Collection<{ image: Bytes; parts?: Bytes[] }>('scans');
+  const scan = await client.Create(scans, { data: { image, parts: [new ArrayBuffer(8), image] } });
+  check<typeof scan.data.image, Bytes>(true);
+  await client.Update(scan.ref, { data: { image } });
+  // @ts-expect-error Text is not bytes: `q.Bytes()` reads base64.
+  q.Create(scans, { data: { image: 'aGk=' } });
 }
 
 /** Values of the wrong kind, which the database refuses whatever they contain. */
