@@ -29,12 +29,6 @@ export interface MediumSnapshot {
   readonly blocks: readonly (readonly StoredBlock[])[];
 }
 
-export interface Trim {
-  /** Parts of the log up to this number are deleted. Their numbers are never reused. */
-  readonly logThrough: number;
-  readonly blocks: readonly IdRange[];
-}
-
 export interface Medium {
   /** @param after log parts behind this number are read; if undefined, none are */
   read(after: number | undefined, blocks: readonly BlockRange[]): Promise<MediumSnapshot>;
@@ -59,6 +53,7 @@ export interface Medium {
   ): Promise<number | undefined>;
   /** Stores blocks, ordered before everything that is requested later: a flip is never stored without its blocks. */
   putBlocks(blocks: readonly StoredBlock[]): Promise<void>;
-  trim(trim: Trim): Promise<void>;
+  /** Deletes these blocks, and the parts of the log up to a number. Their numbers are never reused. */
+  trim(logThrough: number, blocks: readonly IdRange[]): Promise<void>;
   close(): Promise<void>;
 }

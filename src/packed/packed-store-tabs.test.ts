@@ -507,9 +507,9 @@ test('sweep() deletes no inverted range of ids while other tabs add tables', asy
         }
         return memory.append(...appended);
       },
-      async trim(trim) {
-        trimmed.push(...trim.blocks);
-        await memory.trim(trim);
+      async trim(logThrough, blocks) {
+        trimmed.push(...blocks);
+        await memory.trim(logThrough, blocks);
       },
     },
   });

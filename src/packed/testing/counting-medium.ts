@@ -65,8 +65,8 @@ export class CountingMedium implements Medium {
     return this.medium.putBlocks(blocks);
   }
 
-  trim(...[trim]: Parameters<Medium['trim']>): Promise<void> {
-    return this.medium.trim(trim);
+  trim(...trim: Parameters<Medium['trim']>): Promise<void> {
+    return this.medium.trim(...trim);
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Test kit: a medium in memory. Several stores can share its data, as tabs share a database. */
-import type { BlockRange, LogPart, MediumSnapshot, Medium, StoredBlock, Trim } from '../medium.ts';
+import type { BlockRange, LogPart, MediumSnapshot, Medium, StoredBlock } from '../medium.ts';
 import type { IdRange } from '../manifest.ts';
 import { SerialQueue } from '../../store/serial-queue.ts';
 
@@ -35,7 +35,7 @@ export class MediumData {
     this.ids = undefined;
   }
 
-  trim({ logThrough, blocks }: Trim): void {
+  trim(logThrough: number, blocks: readonly IdRange[]): void {
     this.log = this.log.filter(({ number }) => number > logThrough);
     for (const range of blocks) for (const { id } of this.within(range)) this.blocks.delete(id);
     if (blocks.length > 0) this.ids = undefined;
@@ -80,7 +80,7 @@ export function createMemoryMedium(data = new MediumData()): Medium {
         return data.append(parts, expected) ? expected : undefined;
       }),
     putBlocks: async (blocks) => data.putBlocks(blocks),
-    trim: async (trim) => data.trim(trim),
+    trim: async (...trim) => data.trim(...trim),
     close: async () => undefined,
   };
 }

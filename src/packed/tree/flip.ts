@@ -49,7 +49,7 @@ export class Flips {
     const written = await write(first).catch(async (reason: unknown) => {
       // The storage is probably full, so the blocks are deleted directly: a sweep would have to append to the log.
       const blocks = [{ first, last: first + IDS_PER_CLAIM - 1 }];
-      await this.tree.medium.trim({ logThrough: 0, blocks }).catch(() => undefined);
+      await this.tree.medium.trim(0, blocks).catch(() => undefined);
       throw reason;
     });
     return this.flip(claimOf({ first }), (manifest) => change(manifest, written));
@@ -97,7 +97,7 @@ export class Flips {
   private async trim({ retired }: Manifest, carried: readonly IdRange[]): Promise<void> {
     const { medium, version } = this.tree;
     const blocks = retired.filter((range) => !carried.includes(range));
-    await medium.trim({ logThrough: version.manifest.flushed, blocks });
+    await medium.trim(version.manifest.flushed, blocks);
   }
 
   /** The retired ranges that a snapshot of this tab still reads. */

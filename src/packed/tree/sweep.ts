@@ -26,7 +26,7 @@ export async function sweep({ tree, flips }: MaintenanceContext): Promise<boolea
   });
   if (!hasFlipped) return false;
   const blocks = gapsBetween(live, firstId);
-  await tree.medium.trim({ logThrough: tree.version.manifest.flushed, blocks });
+  await tree.medium.trim(tree.version.manifest.flushed, blocks);
   return true;
 }
 

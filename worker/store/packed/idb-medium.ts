@@ -3,13 +3,13 @@
  * once.
  */
 import { PACKED_LIMITS } from '../../../src/packed/limits.ts';
+import type { IdRange } from '../../../src/packed/manifest.ts';
 import type {
   BlockRange,
   LogPart,
   MediumSnapshot,
   Medium,
   StoredBlock,
-  Trim,
 } from '../../../src/packed/medium.ts';
 import type { Durability } from '../../../src/store/port.ts';
 import { birthPrefix } from '../birth-stamp.ts';
@@ -104,7 +104,7 @@ export class IdbMedium implements Medium {
     });
   }
 
-  trim({ logThrough, blocks }: Trim): Promise<void> {
+  trim(logThrough: number, blocks: readonly IdRange[]): Promise<void> {
     const stores: StoreName[] = blocks.length > 0 ? ['commits', 'blocks'] : ['commits'];
     return this.change(stores, (tx) => {
       // The stamp has a lower number and must stay.

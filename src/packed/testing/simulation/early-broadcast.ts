@@ -22,6 +22,6 @@ export const earlyBroadcast = (
       durability,
     ),
   putBlocks: (blocks) => medium.putBlocks(blocks),
-  trim: (trim) => medium.trim(trim),
+  trim: (...trim) => medium.trim(...trim),
   close: () => medium.close(),
 });

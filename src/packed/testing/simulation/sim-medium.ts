@@ -5,8 +5,8 @@ import { readPart } from '../../codec/log-parts.ts';
 import { readRecord, type LogRecord } from '../../codec/log-record.ts';
 import { TableIndex } from '../../codec/table-index.ts';
 import { isEntryFamily } from '../../families.ts';
-import { IDS_PER_CLAIM } from '../../manifest.ts';
-import type { LogPart, MediumSnapshot, Medium, StoredBlock, Trim } from '../../medium.ts';
+import { IDS_PER_CLAIM, type IdRange } from '../../manifest.ts';
+import type { LogPart, MediumSnapshot, Medium, StoredBlock } from '../../medium.ts';
 import type { MediumData } from '../memory-medium.ts';
 import type { Crossings } from './crossings.ts';
 import {
@@ -86,7 +86,7 @@ export class SimMedium implements Medium {
     const { data, fault } = this.world;
     const record = recordOf(parts);
     if (record.kind === 'flip' && fault === 'the log is cut before the flip')
-      await this.call('cut', () => data.trim({ logThrough: flushedOf(record), blocks: [] }));
+      await this.call('cut', () => data.trim(flushedOf(record), []));
     const isAdded = await this.call(`append ${record.kind}`, () =>
       this.add(record, parts, expected),
     );
@@ -145,10 +145,8 @@ export class SimMedium implements Medium {
     this.phase = 'put';
   }
 
-  async trim({ logThrough, blocks }: Trim): Promise<void> {
-    await this.call('trim', () =>
-      this.world.data.trim({ logThrough, blocks: blocks.map(this.placed) }),
-    );
+  async trim(logThrough: number, blocks: readonly IdRange[]): Promise<void> {
+    await this.call('trim', () => this.world.data.trim(logThrough, blocks.map(this.placed)));
     this.phase = 'idle';
   }
 

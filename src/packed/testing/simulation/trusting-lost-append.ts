@@ -22,7 +22,7 @@ export function trustingLostAppend(medium: Medium, holdsLease: () => boolean): M
     append: (...asked) => noting(medium.append(...asked)),
     appendAfter: (...asked) => noting(medium.appendAfter(...asked)),
     putBlocks: (blocks) => medium.putBlocks(blocks),
-    trim: (trim) => medium.trim(trim),
+    trim: (...trim) => medium.trim(...trim),
     close: () => medium.close(),
   };
 }

@@ -239,7 +239,7 @@ export class PackedDisk implements Disk {
         }
       },
       putBlocks: (blocks) => call(() => medium.putBlocks(blocks), 'blocks stored'),
-      trim: (trim) => call(() => medium.trim(trim), 'log cut'),
+      trim: (...trim) => call(() => medium.trim(...trim), 'log cut'),
       close: () => Promise.resolve(),
     };
   }
@@ -309,7 +309,7 @@ export class PackedDisk implements Disk {
           return parts && (await this.add(parts, expected)) ? expected : undefined;
         }),
       putBlocks: async (blocks) => data.putBlocks(blocks.map((block) => this.planted(block))),
-      trim: async (trim) => data.trim(trim),
+      trim: async (...trim) => data.trim(...trim),
       close: () => Promise.resolve(),
     };
   }
