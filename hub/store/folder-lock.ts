@@ -28,11 +28,8 @@ export interface TakenFolder {
 interface Holder extends SocketHolder {
   readonly host: string;
   readonly since: string;
-  /**
-   * The pid namespace in which `pid` is valid, if the system reports it. A container has its own namespace, even if it has the
-   * name of its host.
-   */
-  readonly numbers?: string | undefined;
+  /** In which `pid` is valid, if the system reports it. A container has its own namespace, even if it has the name of its host. */
+  readonly pidNamespace?: string | undefined;
 }
 
 const LOCK = 'burrow.lock';
@@ -70,7 +67,7 @@ export async function takeFolder(
     host: hostname(),
     since: new Date().toISOString(),
     started: (await processState(process.pid))?.started,
-    numbers: await readlink('/proc/self/ns/pid').catch(() => undefined),
+    pidNamespace: await readlink('/proc/self/ns/pid').catch(() => undefined),
   };
   const socket = socketOf(path, own);
   let stopListening: Awaited<ReturnType<typeof listenAt>>;
@@ -194,9 +191,16 @@ async function readHolder(lock: string): Promise<Holder | 'unreadable' | undefin
     throw reason;
   }
   try {
-    const { pid, host, since = '', started, numbers, place } = JSON.parse(text) as Partial<Holder>;
+    const {
+      pid,
+      host,
+      since = '',
+      started,
+      pidNamespace,
+      place,
+    } = JSON.parse(text) as Partial<Holder>;
     if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
-    return { pid, host, since, started, numbers, place };
+    return { pid, host, since, started, pidNamespace, place };
   } catch {
     return 'unreadable';
   }
@@ -207,11 +211,11 @@ const isSame = (a: Holder | 'unreadable' | undefined, b: typeof a): boolean =>
 
 async function isAlive(
   lock: string,
-  { pid, host, started, numbers }: Holder,
+  { pid, host, started, pidNamespace }: Holder,
   own: Holder,
   say: (sentence: string) => void,
 ): Promise<boolean> {
-  const isElsewhere = numbers !== undefined && numbers !== own.numbers;
+  const isElsewhere = pidNamespace !== undefined && pidNamespace !== own.pidNamespace;
   if (host !== own.host || isElsewhere) {
     // A process of another host or container cannot be checked by its pid.
     say(

@@ -270,7 +270,7 @@ describe('takeFolder()', () => {
   test.concurrent.each([
     ['another machine', { host: 'another-container' }],
     // A container that uses the network of its host also has its host name, but its pids start again at 1.
-    ['another container of this host', { host: hostname(), numbers: 'pid:[1]' }],
+    ['another container of this host', { host: hostname(), pidNamespace: 'pid:[1]' }],
   ])('takes over the lock of %s after 12 s of silence, but not a renewed one', async (_, who) => {
     const { host } = who;
     const [silentOne, livingOne] = [join(folder, `silent ${host}`), join(folder, `living ${host}`)];
