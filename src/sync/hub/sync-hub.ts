@@ -155,8 +155,8 @@ class Hub implements SyncHub {
         if (isSyncRefusal(judged)) return judged;
         const { verdicts } = judged;
         const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
-        const brought = await this.pullAfter(secret, push, database).catch(() => undefined);
-        if (brought) return { ...pushed, brought };
+        const pull = await this.pullAfter(secret, push, database).catch(() => undefined);
+        if (pull) return { ...pushed, brought: pull };
         this.hints.onPush(device);
         return pushed;
       } finally {

@@ -6,7 +6,7 @@ import type { Transport } from './transport.ts';
 /** A stream counts as healthy if it had activity after its opening. */
 const SIGNS_OF_HEALTH = 2;
 /** Maximum number of piggybacked pulls that are kept. */
-const BROUGHT_MAX = 8;
+const PULLS_MAX = 8;
 
 interface HintEvents {
   /** A pull is due, or a hint contained one. */
@@ -20,7 +20,7 @@ export class HintListener {
   private readonly transport: Pick<Transport, 'listen'>;
   private readonly events: HintEvents;
   private close: (() => void) | undefined = undefined;
-  private brought: readonly PiggybackedPull[] = [];
+  private pulls: readonly PiggybackedPull[] = [];
   private signs = 0;
   private signsBefore = 0;
   private mustWait = false;
@@ -41,7 +41,7 @@ export class HintListener {
     const close = this.transport.listen(device, {
       onHint: ({ brought }) => {
         this.signs += 1;
-        this.brought = brought ? [...this.brought.slice(-BROUGHT_MAX), brought] : [];
+        this.pulls = brought ? [...this.pulls.slice(1 - PULLS_MAX), brought] : [];
         this.events.onHint();
       },
       onActivity: () => {
@@ -79,8 +79,8 @@ export class HintListener {
 
   /** The pulls in the latest hints, in order. Each is returned once. Empty if the last hint had no pull. */
   takePulls(): readonly PiggybackedPull[] {
-    const { brought } = this;
-    this.brought = [];
-    return brought;
+    const { pulls } = this;
+    this.pulls = [];
+    return pulls;
   }
 }

@@ -151,13 +151,13 @@ export class SyncRounds {
 
   /** Applies the pulls of hints, which saves the round's own pull. Undefined if none could be applied, or a pull was requested. */
   private async applyHint(): Promise<ReplicaState | undefined> {
-    const brought = this.parts.hints.takePulls();
+    const pulls = this.parts.hints.takePulls();
     const { mustPull } = this;
     this.mustPull = false;
     let state: ReplicaState | undefined;
     if (!mustPull)
       // A pull may be invalid for the present state, but a later one valid, if this copy has pulled in between.
-      for (const each of brought) state = await this.puller.applyPiggybacked(each);
+      for (const each of pulls) state = await this.puller.applyPiggybacked(each);
     return state;
   }
 }

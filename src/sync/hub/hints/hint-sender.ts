@@ -50,8 +50,8 @@ export class HintSender {
     const message = nextPull();
     if (message?.cursor === undefined) return hint;
     if (message.cursor >= hint.head) return isOnlyStream() ? undefined : hint;
-    const brought = await piggybackedPull(message, pull);
-    return brought ? { head: brought.pulled.cursor, brought } : hint;
+    const piggybacked = await piggybackedPull(message, pull);
+    return piggybacked ? { head: piggybacked.pulled.cursor, brought: piggybacked } : hint;
   }
 }
 
