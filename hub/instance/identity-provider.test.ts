@@ -64,6 +64,23 @@ test('the audience of a hub is its URL; on loopback, keys of providers may be th
   expect(await hub.query(identity, other)).toMatchObject({ status: 401 });
 });
 
+test('key_from_secret finds nothing for a valid token of a provider, and does not repeat the token', async () => {
+  const provider = await startProvider();
+  const hub = await open({});
+  for (const query of created(provider.uri))
+    expect(await hub.query(query)).toMatchObject({ status: 201 });
+  const token = await provider.token(hub.url);
+  expect(await hub.query({ current_token: null }, token)).toMatchObject({ status: 200 });
+  for (const secret of [undefined, token]) {
+    const answer = await hub.query({ key_from_secret: token }, secret);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ code: 'instance not found', position: [] }] },
+    });
+    expect(JSON.stringify(answer.body)).not.toContain(token);
+  }
+});
+
 test('a public URL is the audience, whatever address the hub listens on', async () => {
   const hub = await open({ settings: { publicUrl: 'https://hub.example' } });
   for (const query of created('https://keys.example/'))

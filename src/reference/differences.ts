@@ -161,6 +161,12 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Errors end up in logs.',
   },
   {
+    area: 'Tokens of identity providers',
+    here: '`key_from_secret` finds nothing for a signed token (JWT): it fails with 400 `instance not found`.',
+    original: 'An object with the `database` of the token.',
+    why: 'Such a token has no document. `current_token` returns its claims.',
+  },
+  {
     area: 'Limits of one query',
     here: 'A query may read 256 MiB of documents and index entries, hold 64 MiB of values and answer with 64 Mi characters. A string made by a function has at most 16 Mi characters; `format` widths and precisions are at most 1,024. Each function has a cost that grows with the sizes of its arguments, and reading sets, deciding predicates and writing the answer cost, too: a call over 100 million units of work (about 0.1 s), or a query over 3 billion (about 3 s), fails with `bad request`.',
     original: 'Bounded by the server’s memory and time.',
