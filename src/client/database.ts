@@ -112,13 +112,15 @@ export class Database extends TypedEvents<DatabaseEvents> {
     this.files = new Files(worker);
     const streams = new Streams(worker);
     const http = (call: HttpCall): Promise<HttpReply> => worker.call((host) => host.http(call));
-    this.#stopOffers = answerOffers({ name: options.name, http, streams });
+    const openStream = (stream: number, onEnd?: () => void) => streams.open(stream, onEnd);
+    const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
+    this.#stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({
       http,
       logFile: (id, version) => worker.ask((host) => host.logFile(id, version)),
       rootSecret: () => worker.rootSecret,
     });
-    this.fetch = fetchFrom({ http: (call) => this.logs.http(call), streams });
+    this.fetch = fetchFrom({ http: (call) => this.logs.http(call), openStream, abortStream });
     worker.listen({
       onMessage: (message) => this.#emit(message),
       onLock: () => this.#emitLock(),

@@ -1,6 +1,5 @@
 import type { HttpCall, HttpReply } from '../host/query.ts';
 import { UsageError } from './errors.ts';
-import type { Streams } from './live/streams.ts';
 import { abortSignal, acceptedValue, anyText } from './read-options.ts';
 
 /** The part of `AbortSignal` that is used: with the original driver, Node users pass signals that are not instances of `AbortSignal`. */
@@ -31,7 +30,8 @@ export type BurrowFetch = (
 /** What the fetch function needs from the database. */
 export interface FetchHost {
   http(call: HttpCall): Promise<HttpReply>;
-  readonly streams: Pick<Streams, 'open' | 'abort'>;
+  openStream(stream: number, onEnd: () => void): ReadableStream<Uint8Array>;
+  abortStream(stream: number, reason: unknown): void;
 }
 
 /**
@@ -54,7 +54,7 @@ export const fetchFrom =
       body: await bodyOf(init.body ?? request?.body),
     };
     const reply = await orAborted(host.http(call), signal, (late) => {
-      if (typeof late.body !== 'string') host.streams.abort(late.body.stream, abortError(signal));
+      if (typeof late.body !== 'string') host.abortStream(late.body.stream, abortError(signal));
     });
     const headers = new Headers({ ...reply.headers });
     const { status } = reply;
@@ -63,9 +63,9 @@ export const fetchFrom =
       return new Response(isEmpty ? null : reply.body, { status, headers });
     }
     const { stream } = reply.body;
-    const onAbort = (): void => host.streams.abort(stream, abortError(signal));
+    const onAbort = (): void => host.abortStream(stream, abortError(signal));
     // A signal may outlive many streams, so the listener is removed when the stream ends.
-    const body = host.streams.open(stream, () => signal?.removeEventListener('abort', onAbort));
+    const body = host.openStream(stream, () => signal?.removeEventListener('abort', onAbort));
     signal?.addEventListener('abort', onAbort);
     return new Response(body, { status, headers });
   };

@@ -14,7 +14,7 @@ test('a stream is closed if its request is cancelled before the answer', async (
   const stop = answerOffers({
     name: 'notes',
     http: asked,
-    streams: { open: () => new ReadableStream({ cancel }) },
+    openStream: () => new ReadableStream({ cancel }),
   });
   const { port1, port2 } = new MessageChannel();
   const offer = new MessageEvent('message', {

@@ -11,7 +11,7 @@ import { messageOf } from './start-worker.ts';
 export interface OffersHost {
   readonly name: string;
   http(call: HttpCall): Promise<HttpReply>;
-  readonly streams: { open(stream: number): ReadableStream<Uint8Array> };
+  openStream(stream: number): ReadableStream<Uint8Array>;
 }
 
 /**
@@ -46,7 +46,7 @@ function accept(host: OffersHost, port: MessagePort): void {
   const answer = async (request: ServiceRequest): Promise<ServiceAnswer> => {
     const { status, headers, body } = await host.http(request);
     const isWhole = typeof body === 'string';
-    if (!isWhole) parts = host.streams.open(body.stream).getReader();
+    if (!isWhole) parts = host.openStream(body.stream).getReader();
     // The request was cancelled before its answer: without a reader, the stream would stay open.
     if (isCancelled) stop();
     return { type: 'answer', status, headers, body: isWhole ? body : undefined };
