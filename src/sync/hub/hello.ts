@@ -53,7 +53,8 @@ export function hello(
   const epoch = epochIn(writer);
   const known = deviceIn(writer, database, device, owner);
   if (!known && settled > 0 && deviceEpoch === epoch) throw deviceExpired();
-  const hubTime = request.started;
+  // As for queries: the clock may have been set back.
+  const hubTime = Math.max(request.started, head);
   if (!known) requireRoom(writer, { database, owner }, hubTime);
   const lastSeq = known?.lastSeq ?? 0;
   if (deviceSeq < lastSeq) throw regressed(lastSeq, deviceSeq);
@@ -71,7 +72,7 @@ export function hello(
   // The device has no unsent writes, so its next writes are made after this.
   const writesSince = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
   const isNoted = noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
-  const ts = Math.max(hubTime, head) + 1;
+  const ts = hubTime + 1;
   // If this is the first commit of this process, there is none between it and the head.
   const isKept = keepGap(writer, host.recent?.gap ?? { previous: head, ts });
   return { value: { welcome, isKnown: known !== undefined, hasNews: isNoted || isKept }, ts };

@@ -50,7 +50,7 @@ export function judgeWrite(
     const record = requireDeviceIn(writer, write.database, write.device, write.owner);
     const known = knownVerdict(writer, write, record);
     if (known) return { value: known };
-    const now = clampedNow(write, record);
+    const now = clampedNow(write, record, input.head);
     // Planned only now, so that the time spent waiting for earlier writes does not count towards its timeout.
     const idKey = idKeyFor(writer, write, host);
     plan ??= planOf(write, now, idKey, host);
@@ -121,9 +121,14 @@ const TOO_OLD =
   'The write was made more than 365 days ago, so the hub no longer knows whether it was executed. Check the data, and submit it again if it is missing.';
 
 /** Not before the device's last time. A time in the future becomes the time of arrival, so the next is right once the clock is set. */
-function clampedNow({ item, request }: OfferedWrite, { lastNow }: DeviceRecord): Micros {
-  const isAhead = item.now > request.started + SYNC_LIMITS.nowAheadMicros;
-  return Math.max(isAhead ? request.started : item.now, lastNow);
+function clampedNow(
+  { item, request }: OfferedWrite,
+  { lastNow }: DeviceRecord,
+  head: Micros,
+): Micros {
+  const arrived = Math.max(request.started, head);
+  const isAhead = item.now > arrived + SYNC_LIMITS.nowAheadMicros;
+  return Math.max(isAhead ? arrived : item.now, lastNow);
 }
 
 function planOf(

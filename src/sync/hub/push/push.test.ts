@@ -453,7 +453,7 @@ test('T19 Now() of a write is not before the last contact at which the device ha
   const contact = world.now;
   const months = contact - 300 * day;
   await device.push(device.item({ query: stored(1), now: months }));
-  expect(Number(await at(1))).toBe(contact - SYNC_LIMITS.nowAheadMicros);
+  expect(Number(await at(1))).toBeGreaterThanOrEqual(contact - SYNC_LIMITS.nowAheadMicros);
   // Weeks without contact, then a hello with two unsent writes, one of which claims a time that is too early.
   const old = device.item({ query: stored(2), now: contact + day });
   const lie = device.item({ query: stored(3), now: months });
