@@ -7,7 +7,7 @@ import { AbortableCalls, type Abortable } from '../worker/queries/abortable-call
 import { refused } from '../worker/queries/live-queries.ts';
 import { OutgoingStreams } from '../worker/queries/outgoing-streams.ts';
 import { holdForLife } from '../worker/tabs/web-locks.ts';
-import { refusalOf, replyOf } from '../worker/queries/replies.ts';
+import { replyOf } from '../worker/queries/replies.ts';
 import { wrongLivePlace } from '../worker/sync/live-router.ts';
 import { checkPlace } from '../worker/sync/route-query.ts';
 
@@ -70,7 +70,7 @@ export function plainHost(
     open: ({ aliveLock }, port) =>
       replyOf(async () => {
         await holdForLife(aliveLock, ended);
-        streams = new OutgoingStreams({ emit: (said) => port.postMessage(said), refusalOf });
+        streams = new OutgoingStreams((said) => port.postMessage(said));
         port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) =>
           onMessage(port, data),
         );

@@ -13,7 +13,7 @@ import { destroyAll, type DatabaseStorage } from './opening/find-store.ts';
 import { closed } from './queries/long-queries.ts';
 import { OutgoingStreams } from './queries/outgoing-streams.ts';
 import { QueryRunner } from './queries/query-runner.ts';
-import { refusalOf, replyOf, report } from './queries/replies.ts';
+import { replyOf, report } from './queries/replies.ts';
 import { deletedElsewhere } from './store/stored-database.ts';
 import { Tabs } from './tabs/tabs.ts';
 
@@ -52,7 +52,7 @@ export class DatabaseHost {
         onLock: (state) => this.onLock(state, emit),
       });
       if (!database) return { deleted: deletedElsewhere() };
-      const streams = new OutgoingStreams({ emit, refusalOf });
+      const streams = new OutgoingStreams(emit);
       const runner = new QueryRunner(database.http);
       const opened = { name: options.name, database, runner, streams, port };
       this.state = { kind: database.isLocked ? 'locked' : 'open', opened };

@@ -1,20 +1,16 @@
 /** Response bodies that are sent to the page part by part. Each pull sends one part, so a slow reader causes no buffering here. */
-import type { RefusalData, WorkerMessage } from '../../src/host/api.ts';
+import type { WorkerMessage } from '../../src/host/api.ts';
+import { refusalOf } from './replies.ts';
 
 type Part = string | Uint8Array;
 
-export interface OutgoingStreamsOptions {
-  readonly emit: (message: WorkerMessage) => void;
-  readonly refusalOf: (reason: unknown) => RefusalData;
-}
-
 export class OutgoingStreams {
-  private readonly options: OutgoingStreamsOptions;
+  private readonly emit: (message: WorkerMessage) => void;
   private readonly open = new Map<number, AsyncIterator<Part>>();
   private last = 0;
 
-  constructor(options: OutgoingStreamsOptions) {
-    this.options = options;
+  constructor(emit: (message: WorkerMessage) => void) {
+    this.emit = emit;
   }
 
   /** Returns the number with which the page pulls the parts. */
@@ -31,10 +27,10 @@ export class OutgoingStreams {
       const { done, value } = await parts.next();
       if (!this.open.has(stream)) return;
       if (done) this.open.delete(stream);
-      this.options.emit({ type: 'part', stream, part: done ? undefined : value });
+      this.emit({ type: 'part', stream, part: done ? undefined : value });
     } catch (reason) {
       this.open.delete(stream);
-      this.options.emit({ type: 'broken', stream, refusal: this.options.refusalOf(reason) });
+      this.emit({ type: 'broken', stream, refusal: refusalOf(reason) });
     }
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyOfBytes } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
+import { Refusal } from '../../src/errors.ts';
 import { shortNotice } from '../opening/follow-commits.ts';
 import { CommitFeed } from './commit-feed.ts';
 import { OutgoingStreams } from '../queries/outgoing-streams.ts';
@@ -55,10 +56,7 @@ test('CommitFeed takes its first commit as incomplete, unless it is the first of
 test('OutgoingStreams sends one part for each pull, then the end or the error', async () => {
   const emitted: unknown[] = [];
   let closed = 0;
-  const streams = new OutgoingStreams({
-    emit: (message) => emitted.push(message),
-    refusalOf: (reason) => ({ code: 'time out', status: 503, description: String(reason) }),
-  });
+  const streams = new OutgoingStreams((message) => emitted.push(message));
   async function* parts(): AsyncGenerator<string> {
     try {
       yield 'a';
@@ -82,13 +80,10 @@ test('OutgoingStreams sends one part for each pull, then the end or the error', 
   await streams.close();
   expect(closed).toBe(2);
   async function* failing(): AsyncGenerator<string> {
-    yield await Promise.reject<string>(new Error('late'));
+    yield await Promise.reject<string>(new Refusal('time out', 'late'));
   }
   const third = streams.add(failing());
   await streams.pull(third);
-  expect(emitted.at(-1)).toMatchObject({
-    type: 'broken',
-    stream: third,
-    refusal: { code: 'time out' },
-  });
+  const refusal = { code: 'time out', description: 'late' };
+  expect(emitted.at(-1)).toEqual({ type: 'broken', stream: third, refusal });
 });
