@@ -45,10 +45,10 @@ const CHANGES = {
         tx.apply({ puts, deletes: [] });
       };
       await this.packed.write(lift, { spaces: ['sync'], durability: 'strict' });
-      const lifted = await this.begin(connection, stores.map(({ name }) => name));
-      for (const { name } of stores)
-        lifted.putRaw(name, { ...(await lifted.raw(name, STAMP_KEY)), format: PACKED_FORMAT });
-      await lifted.commit();
+      await this.connection.change({ ...STRICT, stores: stores.map(({ name }) => name) }, async (tx) => {
+        for (const { name } of stores)
+          tx.putRaw(name, { ...(await tx.raw(name, STAMP_KEY)), format: PACKED_FORMAT });
+      });
     }
     const head = await this.readHead();
     this.isNew`,
