@@ -217,15 +217,15 @@ export const FAULTS = [
   [
     'a device is believed that it is far ahead',
     'sync/hub/push/judge-write.ts',
-    'Math.max(isAhead ? request.started : item.now, lastNow)',
+    'Math.max(isAhead ? arrived : item.now, lastNow)',
     'Math.max(item.now, lastNow)',
     RECORDED_TIMES,
   ],
   [
     'times of a device go back',
     'sync/hub/push/judge-write.ts',
-    'Math.max(isAhead ? request.started : item.now, lastNow)',
-    'isAhead ? request.started : item.now',
+    'Math.max(isAhead ? arrived : item.now, lastNow)',
+    'isAhead ? arrived : item.now',
     RECORDED_TIMES,
   ],
   [
