@@ -219,7 +219,7 @@ export class EvaluatorPool implements LongQueries {
   private displaceFor(name: string, group: string): void {
     const displaced = this.queue.displace(name, group);
     if (!displaced) throw tooManyWait();
-    this.settle(displaced).reject(tooManyWait());
+    this.reject(displaced, tooManyWait());
   }
 
   /** Passes commits to the threads that are executing something, so that their caches stay correct. */
@@ -263,7 +263,7 @@ export class EvaluatorPool implements LongQueries {
   private rejectWaiting(reason: Refusal): void {
     for (const task of this.queue.waiting()) {
       this.queue.remove(task.name, task);
-      this.settle(task).reject(reason);
+      this.reject(task, reason);
     }
   }
 
@@ -274,7 +274,7 @@ export class EvaluatorPool implements LongQueries {
       const task = this.queue.take(runningMax);
       if (!task?.request.isAbandoned?.()) return task;
       this.queue.end(task.name);
-      this.settle(task).reject(abandoned());
+      this.reject(task, abandoned());
     }
   }
 
@@ -315,7 +315,7 @@ export class EvaluatorPool implements LongQueries {
       return;
     }
     this.queue.end(task.name);
-    this.settle(task);
+    clearTimeout(task.timer);
     this.give(thread);
     if (message.type !== 'failed') task.resolve(message);
     else
@@ -350,24 +350,24 @@ export class EvaluatorPool implements LongQueries {
     if (task) {
       this.queue.end(task.name);
       if (marks.executing !== undefined && !this.isClosed) this.lost.note(marks.executing);
-      this.settle(task).reject(marks.mayHaveWritten ? unknownOutcome(reason) : lossOf(reason));
+      this.reject(task, marks.mayHaveWritten ? unknownOutcome(reason) : lossOf(reason));
     }
     this.assign();
   }
 
   private refuseWaiting(task: Task): void {
-    if (this.queue.remove(task.name, task)) this.settle(task).reject(timedOut(timeoutMsOf(task)));
+    if (this.queue.remove(task.name, task)) this.reject(task, timedOut(timeoutMsOf(task)));
   }
 
   private dropAbandoned(): void {
     for (const task of this.queue.waiting())
       if (task.request.isAbandoned?.() && this.queue.remove(task.name, task))
-        this.settle(task).reject(abandoned());
+        this.reject(task, abandoned());
   }
 
-  private settle(task: Task): Task {
+  private reject(task: Task, reason: unknown): void {
     clearTimeout(task.timer);
-    return task;
+    task.reject(reason);
   }
 
   private msLeft(task: Task): number {

@@ -226,7 +226,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   readonly #verdicts = new Verdicts();
   #secret = '';
   #current: SyncState = 'connecting';
-  #hasHeard = false;
+  #wasReported = false;
   #mayHaveMissed = false;
   #lost = 0;
   #stopListening: (() => void) | undefined = undefined;
@@ -297,7 +297,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   #listen(): () => void {
-    const stopHearing = this.#worker.listen({
+    const stopListening = this.#worker.listen({
       onMessage: (message) => this.#onMessage(message),
       onLock: () => {
         if (this.#worker.isLocked) this.#enter('locked', 'The user of this copy has signed out.');
@@ -318,23 +318,23 @@ export class Sync extends TypedEvents<SyncEvents> {
     for (const change of NETWORK_CHANGES)
       (globalThis as Partial<Pick<Window, 'addEventListener'>>).addEventListener?.(
         change,
-        () => this.#tellNetwork(change),
+        () => this.#reportNetwork(change),
         network,
       );
     return () => {
       network.abort();
-      stopHearing();
+      stopListening();
     };
   }
 
-  #tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
+  #reportNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
     // Without a worker there is no recipient.
     this.#worker.postIfConnected({ type: 'network', change }).catch(() => undefined);
   }
 
   async #connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
     const texts = sets.map(setText);
-    this.#hasHeard = false;
+    this.#wasReported = false;
     const { failed, missing, ...reply } = await this.#worker.call((host) =>
       host.sync({
         url: String(url),
@@ -352,7 +352,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#secret = this.#worker.syncSecret = reply.secret;
     this.#lost += missing;
     // A state that was reported during the call is newer than the one in the reply.
-    if (!this.#hasHeard) this.#enter(reply.state, undefined);
+    if (!this.#wasReported) this.#enter(reply.state, undefined);
     if (this.#mayHaveMissed) await this.#getMissed();
   }
 
@@ -419,7 +419,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   #onMessage(message: WorkerMessage): void {
     if (message.type === 'sync-state') {
-      this.#hasHeard = true;
+      this.#wasReported = true;
       this.#enter(message.state, message.reason);
     } else if (message.type === 'sync-progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: message.progress }));
