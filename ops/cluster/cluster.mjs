@@ -282,6 +282,20 @@ export class Cluster {
     return found.every((status) => status === 200) && (await this.isReplicated());
   }
 
+  /**
+   * Changes settings of all Patronis, as `patronictl edit-config` does.
+   * @param {Record<string, unknown>} settings such as `ttl`
+   */
+  async configurePatroni(settings) {
+    const primary = await this.primary();
+    if (!primary) throw new Error('Patroni cannot be configured: there is no primary.');
+    const answer = await fetch(`http://${primary.address}:8008/config`, {
+      method: 'PATCH',
+      body: JSON.stringify(settings),
+    });
+    if (!answer.ok) throw new Error(`Patroni: ${answer.status} ${await answer.text()}`);
+  }
+
   async status() {
     const primary = await this.primary();
     const rows = [];
