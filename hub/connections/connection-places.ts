@@ -53,12 +53,12 @@ export class ConnectionPlaces {
   /** Handles a new connection. Nothing is read from it before it is admitted. */
   arrive(socket: Socket): void {
     const peer = this.options.peerOf(socket);
-    if (this.options.isBarred(peer)) this.refuse(socket);
-    else if (this.makeRoom(peer)) this.admit(socket, peer);
+    const isBarred = this.options.isBarred(peer);
+    if (!isBarred && this.makeRoom(peer)) this.admit(socket, peer);
     else if (this.wait(socket, peer)) {
       this.idle.endNext(peer.address);
       this.lookForIdle();
-    } else if (this.idle.endOldest(peer.address, 1, 0)) this.admit(socket, peer);
+    } else if (!isBarred && this.idle.endOldest(peer.address, 1, 0)) this.admit(socket, peer);
     else this.refuse(socket);
   }
 
@@ -95,7 +95,10 @@ export class ConnectionPlaces {
 
   private readonly endIdle = (): void => {
     this.looking = undefined;
-    for (const [address, count] of this.waiting.counts()) this.idle.endOldest(address, count);
+    for (const [address, count] of this.waiting.counts()) {
+      this.idle.endOldest(address, count);
+      this.admitNext({ address, isTrusted: false });
+    }
     if (this.waiting.count > 0) this.lookForIdle();
   };
 
@@ -162,11 +165,15 @@ export class ConnectionPlaces {
   }
 
   private admitWaiting(peer: Peer): void {
-    while (!this.hasAll(peer)) {
-      const socket = this.waiting.next(peer.address);
-      if (!socket) return;
-      this.arrive(socket);
-    }
+    while (this.admitNext(peer));
+  }
+
+  /** @returns false if no connection of this peer waits, or none may be admitted */
+  private admitNext(peer: Peer): boolean {
+    if (this.options.isBarred(peer) || this.hasAll(peer)) return false;
+    const socket = this.waiting.next(peer.address);
+    if (socket) this.arrive(socket);
+    return socket !== undefined;
   }
 
   private hold(socket: Socket): void {

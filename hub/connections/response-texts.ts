@@ -28,6 +28,6 @@ function responseText(status: string, code: string, description: string, headers
 export const LATE = responseText(
   '429 Too Many Requests',
   'too many requests',
-  'Other connections of this address were busy for too long: open fewer at a time, or keep them open between requests.',
+  'Other connections of this address were busy for too long, or were closed because of what they cost: open fewer at a time, or keep them open between requests.',
   'retry-after: 1\r\n',
 );
