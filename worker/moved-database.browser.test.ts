@@ -178,10 +178,14 @@ test.runIf(import.meta.env['VITE_KEEP_ROWS'] !== undefined)(
   },
 );
 
+/** The same database, whose export was finished just now: exports are removed after seven days. */
+const withRecentExport = (text: string): string =>
+  text.replaceAll(/(\\"created\\":)\d+/g, `$1${Date.now() * 1000}`);
+
 test.each(['packed', 'rows'] as const)(
   'a database of an earlier release, stored as rows, has all its data when opened in the layout `%s`',
   async (store) => {
-    const { database, secrets, answers } = keptOf(format1) as Kept;
+    const { database, secrets, answers } = keptOf(withRecentExport(format1)) as Kept;
     const name = freshName();
     await makeDatabase(name, database);
     for (let times = 0; times < 2; times += 1) {
