@@ -1,17 +1,19 @@
 /** Connections of an address that misused others. Limits by number are tested in http/abuse.test.ts. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ConnectionPlaces } from './connection-places.ts';
 
 let isBarred = false;
 let server: Server;
+let places: ConnectionPlaces;
 const clients: Socket[] = [];
 const served: Socket[] = [];
 
 /** @param connectionWaitMs by default, for longer than the test */
-async function open(connectionWaitMs = 60_000): Promise<ConnectionPlaces> {
-  const places = new ConnectionPlaces({
+async function open(connectionWaitMs = 60_000): Promise<void> {
+  places = new ConnectionPlaces({
     settings: { sockets: 10, socketsPerAddress: 5, connectionWaitMs, slowReaderMs: 60_000 },
     peerOf: () => ({ address: '192.0.2.1', isTrusted: false }),
     isBarred: () => isBarred,
@@ -21,7 +23,6 @@ async function open(connectionWaitMs = 60_000): Promise<ConnectionPlaces> {
   });
   server = createServer({ pauseOnConnect: true }, (socket) => places.arrive(socket));
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return places;
 }
 
 function dial(): Socket {
@@ -35,12 +36,13 @@ beforeEach(() => {
   isBarred = false;
 });
 afterEach(() => {
-  for (const socket of [...clients.splice(0), ...served.splice(0)]) socket.destroy();
   server.close();
+  places.drain();
+  for (const socket of [...clients.splice(0), ...served.splice(0)]) socket.destroy();
 });
 
 test('connections of a barred address wait, and are served when it is barred no longer', async () => {
-  const places = await open();
+  await open();
   isBarred = true;
   dial();
   dial();
@@ -52,7 +54,7 @@ test('connections of a barred address wait, and are served when it is barred no 
 });
 
 test('while an address is barred, its waiting connections are not served when one of its others ends', async () => {
-  const places = await open();
+  await open();
   dial();
   await expect.poll(() => served.length).toBe(1);
   isBarred = true;
@@ -74,10 +76,25 @@ test('a connection of a barred address gets a response when it has waited too lo
 });
 
 test('as many connections of a barred address wait as it may have, and no more', async () => {
-  const places = await open();
+  await open();
   isBarred = true;
   for (let n = 0; n < 5; n += 1) dial();
   await expect.poll(() => places.count).toBe(5);
   await new Promise((resolve) => dial().on('close', resolve));
   expect(places.count).toBe(5);
+});
+
+test('while an address is barred, its other connections are not closed for those that wait', async () => {
+  await open();
+  dial();
+  await expect.poll(() => served.length).toBe(1);
+  isBarred = true;
+  dial();
+  await expect.poll(() => places.count).toBe(2);
+  const response = Object.assign(new EventEmitter(), { headersSent: false, setHeader: vi.fn() });
+  places.requested(served[0] as Socket, '192.0.2.1', response as unknown as ServerResponse);
+  expect(response.setHeader).not.toHaveBeenCalled();
+  isBarred = false;
+  places.requested(served[0] as Socket, '192.0.2.1', response as unknown as ServerResponse);
+  expect(response.setHeader).toHaveBeenCalledWith('connection', 'close');
 });

@@ -25,7 +25,7 @@ export interface PlacesOptions {
 
 /** How long a connection that waited too long has to read its response. */
 const FAREWELL_MS = 1000;
-/** How often waiting connections may take the places of idle ones. */
+/** How often waiting connections may take the places of idle ones, and those of an address that was barred are served. */
 const LOOK_MS = 100;
 
 export class ConnectionPlaces {
@@ -56,8 +56,8 @@ export class ConnectionPlaces {
     const isBarred = this.options.isBarred(peer);
     if (!isBarred && this.makeRoom(peer)) this.admit(socket, peer);
     else if (this.wait(socket, peer)) {
-      this.idle.endNext(peer.address);
-      this.lookForIdle();
+      if (!isBarred) this.idle.endNext(peer.address);
+      this.lookAgain();
     } else if (!isBarred && this.idle.endOldest(peer.address, 1, 0)) this.admit(socket, peer);
     else this.refuse(socket);
   }
@@ -65,7 +65,8 @@ export class ConnectionPlaces {
   /** Records a request over HTTP/1.1. Its connection is idle again when the response is closed. */
   requested(socket: Socket, address: string, response: ServerResponse): void {
     this.idle.track(socket, address, response);
-    if (this.waiting.has(address)) this.idle.endNext(address);
+    if (this.waiting.has(address) && !this.options.isBarred({ address, isTrusted: false }))
+      this.idle.endNext(address);
   }
 
   /** The connection is no longer an HTTP/1.1 connection. */
@@ -87,19 +88,22 @@ export class ConnectionPlaces {
    * Closes idle connections so that waiting ones get their places. Not at once, because a request may already have arrived on an
    * idle connection.
    */
-  private lookForIdle(): void {
+  private lookAgain(): void {
     // setImmediate runs after sockets are read: if the process was idle, the event loop runs timers first, so arrived requests
     // would not be seen yet.
-    this.looking ??= setTimeout(() => setImmediate(this.endIdle), LOOK_MS);
+    this.looking ??= setTimeout(() => setImmediate(this.makeRoomForWaiting), LOOK_MS);
   }
 
-  private readonly endIdle = (): void => {
+  private readonly makeRoomForWaiting = (): void => {
     this.looking = undefined;
     for (const [address, count] of this.waiting.counts()) {
+      const peer = { address, isTrusted: false };
+      // The connections that it already has may belong to others.
+      if (this.options.isBarred(peer)) continue;
       this.idle.endOldest(address, count);
-      this.admitNext({ address, isTrusted: false });
+      this.admitNext(peer);
     }
-    if (this.waiting.count > 0) this.lookForIdle();
+    if (this.waiting.count > 0) this.lookAgain();
   };
 
   /** @returns false if there is no place for another connection of this peer */
