@@ -95,8 +95,7 @@ export class RequestHandler {
       answers: admission.answers,
       slowReaderMs: settings.slowReaderMs,
       draining,
-      dress: (response, request) => dressAnswer(response, request, http),
-      report: (reason) => http.report?.(reason),
+      http,
     });
     this.fixed = new Map([
       ['/health', { name: 'health', serve: (context) => this.serveHealth(context) }],

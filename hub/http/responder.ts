@@ -1,16 +1,13 @@
 /** Sends responses and records each in the metrics and the log. */
-import { refusalBody } from '../../src/engine/session.ts';
 import { retryHeader } from '../../src/http/answer-headers.ts';
-import { prettyJson } from '../../src/http/pretty-json.ts';
-import { isFormatted } from '../../src/http/request-headers.ts';
-import type { HttpResponse } from '../../src/http/message.ts';
+import { dressAnswer } from '../../src/http/handle.ts';
+import { refuse, type HttpHost } from '../../src/http/message.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
 import type { AnswerMemory } from '../admission/answer-memory.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import { discardBody } from './paced-reading.ts';
 import type { RequestContext } from './request-context.ts';
-import type { HubRequest } from './route.ts';
 import {
   breakOff,
   ifUnread,
@@ -18,7 +15,6 @@ import {
   sendStream,
   sendText,
   type StreamedResponse,
-  type TextResponse,
 } from './send-response.ts';
 
 export interface ResponderOptions {
@@ -29,9 +25,7 @@ export interface ResponderOptions {
   readonly slowReaderMs: number;
   /** Aborted when the hub is stopping. */
   readonly draining: AbortSignal;
-  /** Adds the headers that all responses have, including those of CORS. */
-  readonly dress: (response: TextResponse, request: HubRequest) => HttpResponse;
-  readonly report: (reason: unknown) => void;
+  readonly http: HttpHost;
 }
 
 /** Longer answers are written in parts and counted until they are read. */
@@ -43,24 +37,11 @@ const LONG_CHARS = 64 * 1024;
 const SHORT_CHARS = 4 * 1024;
 
 /** The query has been executed. Only its answer is dropped, as if the connection had broken. */
-const NOT_HELD: TextResponse = {
-  status: 503,
-  headers: {
-    'content-type': 'application/json;charset=utf-8',
-    'cache-control': 'no-store',
-    'retry-after': '1',
-  },
-  body: refusalBody(
-    'storage_unavailable',
-    'The query was executed, but its answer is not sent: too many earlier answers are still unread.',
-  ),
-};
-
-/** Indents refusals for people, as `handleRequest` does the answers of queries. */
-function textOf({ status, body }: NotedResponse, { headers }: HubRequest): string {
-  if (typeof body !== 'string') return '';
-  return status >= 400 && body.startsWith('{"') && isFormatted(headers) ? prettyJson(body) : body;
-}
+const NOT_HELD = refuse(
+  'storage_unavailable',
+  'The query was executed, but its answer is not sent: too many earlier answers are still unread.',
+  { 'cache-control': 'no-store' },
+);
 
 /** How long the rest of a request body is read after the response: closing at once could lose the response. */
 const LINGER_MS = 1000;
@@ -79,7 +60,8 @@ export class Responder {
     const { raw, request } = context;
     if (response.bytes && request.method !== 'HEAD')
       return this.sendLong(context, route, response, response.bytes);
-    const body = request.method === 'HEAD' ? '' : textOf(response, request);
+    const { body: text } = response;
+    const body = typeof text === 'string' && request.method !== 'HEAD' ? text : '';
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
     if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
     const headers = {
@@ -103,7 +85,7 @@ export class Responder {
     response: NotedResponse,
     body: string | Uint8Array,
   ): Promise<void> {
-    const { answers, slowReaderMs, report } = this.options;
+    const { answers, slowReaderMs, http } = this.options;
     const bytes = Buffer.byteLength(body);
     const release = answers.hold(context.credential.name, bytes);
     if (!release) return this.refuseUnread(context, route);
@@ -111,7 +93,7 @@ export class Responder {
     try {
       await sendInParts(context.response, response, body, { bytes, slowReaderMs });
     } catch (reason) {
-      report(reason);
+      http.report?.(reason);
     } finally {
       release();
     }
@@ -134,9 +116,9 @@ export class Responder {
   }
 
   private refuseUnread(context: RequestContext, route: string): Promise<void> {
-    const { metrics, dress } = this.options;
+    const { metrics, http } = this.options;
     metrics.countRejection('memory');
-    return this.send(context, route, dress(NOT_HELD, context.request));
+    return this.send(context, route, dressAnswer(NOT_HELD, context.request, http));
   }
 
   /** Resolves when the stream has ended. */
@@ -146,13 +128,13 @@ export class Responder {
     response: StreamedResponse,
     signal: AbortSignal,
   ): Promise<void> {
-    const { answers, slowReaderMs, report } = this.options;
+    const { answers, slowReaderMs, http } = this.options;
     const hold = (bytes: number) => answers.hold(context.credential.name, bytes);
     this.record(context, route, response);
     try {
       await sendStream(context.response, response, { signal, slowReaderMs, hold });
     } catch (reason) {
-      report(reason);
+      http.report?.(reason);
     }
   }
 

@@ -162,7 +162,8 @@ async function bodyOf(
   const traced = isWithTrace
     ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`
     : body;
-  if (!isFormatted) return traced;
+  // Errors are indented where those of all responses are (`dressAnswer`).
+  if (!isFormatted || status >= 400) return traced;
   return pause && traced.length > LIMITS.sliceChars
     ? prettyJsonInSlices(traced, pause)
     : prettyJson(traced);

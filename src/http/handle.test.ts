@@ -158,6 +158,8 @@ test('bodies are formatted for curl and traced on request, and their bytes are c
   const pretty = await query(host, { object: { a: 1 } }, { 'user-agent': 'curl/8' });
   expect(pretty.body).toBe('{\n  "resource": {\n    "a": 1\n  }\n}');
   expect(pretty.headers['x-query-bytes-out']).toBe(String(pretty.body.length));
+  const refused = await host.handle({ path: '/nowhere', headers: { 'user-agent': 'curl/8' } });
+  expect(refused.body).toBe(JSON.stringify(JSON.parse(refused.body), null, 2));
   const traced = await query(host, { object: {} }, { 'x-trace': '' });
   expect(traced.json).toMatchObject({ resource: {}, trace: [{ name: 'query' }] });
   expect(traced.headers['x-faunadb-host']).toBe('burrow');

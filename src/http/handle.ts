@@ -24,7 +24,14 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './message.ts';
-import { HeaderFault, readHeaders, tagsByKey, type RequestOptions } from './request-headers.ts';
+import { prettyJson } from './pretty-json.ts';
+import {
+  HeaderFault,
+  isFormatted,
+  readHeaders,
+  tagsByKey,
+  type RequestOptions,
+} from './request-headers.ts';
 import { NO_OBJECT, restQuery, type RestTarget } from './rest-query.ts';
 import { findPlace, type Place } from './routes.ts';
 import { answerStream, answerUrlFault } from './stream.ts';
@@ -43,7 +50,10 @@ export async function handleRequest(request: HttpRequest, host: HttpHost): Promi
   return dressAnswer(answer, request, host, traceparent);
 }
 
-/** Adds the headers that all responses have, also those that were made without `handleRequest`. */
+/**
+ * Adds the headers that all responses have, and indents errors for people. Also called for responses that were made without
+ * `handleRequest`.
+ */
 export function dressAnswer(
   answer: HttpResponse,
   request: HttpRequest,
@@ -59,7 +69,13 @@ export function dressAnswer(
     traceparent,
   };
   const isShown = !isForeign(request, host.cors);
-  return { ...answer, headers: isShown ? withCors(headers, request.headers['origin']) : headers };
+  const { status, body } = answer;
+  const isIndented = status >= 400 && typeof body === 'string' && isFormatted(request.headers);
+  return {
+    ...answer,
+    headers: isShown ? withCors(headers, request.headers['origin']) : headers,
+    body: isIndented ? prettyJson(body) : body,
+  };
 }
 
 /** The checks are made in this order: origin, preflight, unknown route, size, headers, secret, method. */
