@@ -11,7 +11,7 @@ import { Counts, TokenBuckets } from './token-buckets.ts';
 
 export interface AdmissionRefusal {
   readonly code: 'too many requests' | 'storage_blocked';
-  readonly description: string;
+  readonly message: string;
   readonly retryAfterSeconds: number;
 }
 
@@ -68,12 +68,8 @@ export class Admission {
   /** Called before the body of a request is read. Takes one token from each of the request's rate limits. */
   refusalOf(address: string, { name, isToken, who }: Credential): AdmissionRefusal | undefined {
     if (this.lacksMemory()) {
-      const description = 'The hub has too little memory left for another request.';
-      return this.held('memory', who(), {
-        code: 'storage_blocked',
-        description,
-        retryAfterSeconds: 1,
-      });
+      const message = 'The hub has too little memory left for another request.';
+      return this.held('memory', who(), { code: 'storage_blocked', message, retryAfterSeconds: 1 });
     }
     const ofAddress = this.byAddress.take(address);
     if (ofAddress !== undefined)
@@ -94,17 +90,16 @@ export class Admission {
     const { concurrencyPerCredential: max } = this.settings;
     const end = await this.lanes.enter(name);
     if (end) return end;
-    const description = `More than ${max} concurrent requests of one credential, and too many wait.`;
-    return this.held('concurrency', who(), tooMany(description, 1));
+    const message = `More than ${max} concurrent requests of one credential, and too many wait.`;
+    return this.held('concurrency', who(), tooMany(message, 1));
   }
 
-  /** Counts a stream until `end` is called. */
-  beginStream({ name, who }: Credential): { readonly end: () => void } | AdmissionRefusal {
+  /** Counts a stream until the returned function is called. */
+  beginStream({ name, who }: Credential): (() => void) | AdmissionRefusal {
     const { streams, streamsPerCredential: max } = this.settings;
-    if (this.streams.total < streams && this.streams.of(name) < max)
-      return { end: this.streams.hold(name) };
-    const description = `More than ${max} streams of one credential, or ${streams} in total.`;
-    return this.held('streams', who(), tooMany(description, 1));
+    if (this.streams.total < streams && this.streams.of(name) < max) return this.streams.hold(name);
+    const message = `More than ${max} streams of one credential, or ${streams} in total.`;
+    return this.held('streams', who(), tooMany(message, 1));
   }
 
   private held(limit: Limit, who: string, refusal: AdmissionRefusal): AdmissionRefusal {
@@ -124,9 +119,9 @@ export class Admission {
   }
 }
 
-const tooMany = (description: string, waitSeconds: number): AdmissionRefusal => ({
+const tooMany = (message: string, waitSeconds: number): AdmissionRefusal => ({
   code: 'too many requests',
-  description,
+  message,
   retryAfterSeconds: Math.max(1, Math.ceil(waitSeconds)),
 });
 

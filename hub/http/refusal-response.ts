@@ -3,37 +3,40 @@ import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../../src/errors.ts';
 import { metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
-import { answerText, type HttpHost, type HttpRequest } from '../../src/http/message.ts';
+import {
+  answerText,
+  UNAUTHORIZED_HEADERS,
+  type HttpHost,
+  type HttpRequest,
+} from '../../src/http/message.ts';
 import type { NotedResponse } from '../monitoring/response-note.ts';
-
-interface RefusalOptions {
-  readonly retryAfterSeconds?: number;
-  /** Used instead of the status that belongs to the code. */
-  readonly status?: number;
-}
 
 /**
  * The reason for refusing a request. Not an Error: creating one captures a stack trace, which is too slow when thousands of
  * requests are refused per second.
  */
-type Refused = Pick<Refusal, 'code' | 'message'> & { readonly cause?: unknown };
+export interface Refused extends Pick<Refusal, 'code' | 'message'> {
+  readonly cause?: unknown;
+  readonly retryAfterSeconds?: number;
+}
 
 const METRICS = metricHeaders(NO_METRICS);
 
-/** A refusal by the hub itself, in the form that the callers of the path expect. */
+/**
+ * A refusal by the hub itself, in the form that the callers of the path expect.
+ * @param status by default the one that belongs to the code
+ */
 export function refusalResponse(
   request: HttpRequest,
-  { code, message, cause }: Refused,
+  { code, message, cause, retryAfterSeconds }: Refused,
   http: HttpHost,
-  { retryAfterSeconds, status = REFUSALS[code].status }: RefusalOptions = {},
+  status: number = REFUSALS[code].status,
 ): NotedResponse {
-  const isTransient = code === 'too many requests' || code === 'storage_blocked';
-  const retryAfter = retryAfterSeconds ?? (isTransient ? 1 : undefined);
   const headers = {
     ...txnHeader(http.clock()),
     ...METRICS,
-    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-    ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(code === 'unauthorized' && UNAUTHORIZED_HEADERS),
   };
   const text = bodyOf(request.path, code, message);
   const response = dressAnswer(answerText(status, headers, text), request, http);

@@ -1,8 +1,8 @@
-/** Checks of a request before its body is read. Each returns the response that refuses the request, or undefined. */
+/** Checks of a request before its body is read. `check…` returns the response that refuses the request; `require…` throws. */
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import { isForeign } from '../../src/http/cors.ts';
-import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
+import type { HttpHost, HttpRequest } from '../../src/http/message.ts';
 import type { Admission } from '../admission/admission.ts';
 import { hostCheck } from '../admission/allowed-callers.ts';
 import type { NotedResponse } from '../monitoring/response-note.ts';
@@ -35,17 +35,13 @@ export class RequestGuard {
     const refuse = (
       code: 'time out' | 'bad request' | 'forbidden',
       message: string,
-      more?: Parameters<typeof refusalResponse>[3],
-    ) => refusalResponse(request, { code, message }, http, more);
-    if (isLate) return refuse('time out', 'The hub is shutting down.', { retryAfterSeconds: 1 });
+      status?: number,
+    ) => refusalResponse(request, { code, message }, http, status);
+    if (isLate) return refuse('time out', 'The hub is shutting down.');
     if (request.path.length > requestLineBytes)
-      return refuse('bad request', `The URL is longer than ${requestLineBytes} bytes.`, {
-        status: 414,
-      });
+      return refuse('bad request', `The URL is longer than ${requestLineBytes} bytes.`, 414);
     if (bytesOf(raw.rawHeaders) > headerBytes)
-      return refuse('bad request', `The headers are longer than ${headerBytes} bytes.`, {
-        status: 431,
-      });
+      return refuse('bad request', `The headers are longer than ${headerBytes} bytes.`, 431);
     if (hostsOf(raw.rawHeaders) > 1)
       return refuse('bad request', 'The request has more than one Host header.');
     const host = request.headers[':authority'] ?? request.headers['host'];
@@ -66,32 +62,33 @@ export class RequestGuard {
   }
 
   /** Checks rates and counts. */
-  checkAdmission({ request, credential }: RequestContext): HttpResponse | undefined {
+  checkAdmission({ request, credential }: RequestContext): NotedResponse | undefined {
     // A CORS preflight carries no secret and executes nothing.
     if (request.method === 'OPTIONS' && request.headers['origin'] !== undefined) return undefined;
     const { http, admission } = this.parts;
     const refused = admission.refusalOf(request.address, credential);
-    if (!refused) return undefined;
-    const { code, description: message, retryAfterSeconds } = refused;
-    return refusalResponse(request, { code, message }, http, { retryAfterSeconds });
+    return refused && refusalResponse(request, refused, http);
   }
 
   /** Called before a large body is read: callers without a valid credential may not send one. @throws Refusal */
   async requireCredential({ request }: RequestContext): Promise<void> {
-    const secret = secretOf(request.headers['authorization']);
-    if (secret !== undefined && (await this.parts.http.engine.authenticate(secret))) return;
-    throw new Refusal('unauthorized', 'Unauthorized');
+    if (!(await this.authenticate(request))) throw unauthorized();
   }
 
-  async checkAdmin({ request }: RequestContext): Promise<HttpResponse | undefined> {
-    if (this.settings.metrics === 'open') return undefined;
-    const { http } = this.parts;
-    const secret = secretOf(request.headers['authorization']);
-    const found = secret === undefined ? undefined : await http.engine.authenticate(secret);
-    if (found?.role === 'admin' && found.database.length === 0) return undefined;
-    return refusalResponse(request, { code: 'unauthorized', message: 'Unauthorized' }, http);
+  /** Called before the metrics are sent. @throws Refusal */
+  async requireAdmin({ request }: RequestContext): Promise<void> {
+    if (this.settings.metrics === 'open') return;
+    const found = await this.authenticate(request);
+    if (found?.role !== 'admin' || found.database.length > 0) throw unauthorized();
+  }
+
+  private async authenticate({ headers }: HttpRequest) {
+    const secret = secretOf(headers['authorization']);
+    return secret === undefined ? undefined : this.parts.http.engine.authenticate(secret);
   }
 }
+
+const unauthorized = (): Refusal => new Refusal('unauthorized', 'Unauthorized');
 
 /** An origin or host is logged up to this length. */
 const NAME_CHARS = 256;

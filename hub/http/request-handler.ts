@@ -3,8 +3,9 @@ import { setMaxListeners } from 'node:events';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { abortWith } from '../../hosts/abort-with.ts';
-import { Refusal, type RefusalCode } from '../../src/errors.ts';
+import { Refusal } from '../../src/errors.ts';
 import { HUB_LIMITS } from '../../src/limits.ts';
+import { retryHeader } from '../../src/http/answer-headers.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
 import { secretOf } from '../../src/http/authorization.ts';
@@ -13,6 +14,7 @@ import { answerText, type HttpHost, type HttpResponse } from '../../src/http/mes
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics, type Gauges } from '../monitoring/metrics.ts';
+import type { NotedResponse } from '../monitoring/response-note.ts';
 import { isLong, joined, textOf, valuesIn, type TextParts } from '../evaluators/text-parts.ts';
 import { nextTurn } from '../event-loop/next-turn.ts';
 import { LoopTurns, type TurnLimits } from '../event-loop/loop-turns.ts';
@@ -20,7 +22,7 @@ import type { AnyRequest, AnyResponse } from '../connections/any-request.ts';
 import { InFlight } from '../event-loop/in-flight.ts';
 import { BodyMemory } from './body-memory.ts';
 import { ClientGone, readBody, type RequestBody } from './read-body.ts';
-import { refusalResponse } from './refusal-response.ts';
+import { refusalResponse, type Refused } from './refusal-response.ts';
 import {
   addressOf,
   contextOf,
@@ -35,20 +37,18 @@ import type { StreamedResponse } from './send-response.ts';
 import type { HubServerOptions } from './server-options.ts';
 import { WebSockets } from './websockets.ts';
 
-/** The handler of a path. */
-interface Endpoint {
-  /** The name in metrics and log. */
-  readonly name: string;
-  serve(context: RequestContext): Promise<void>;
-}
+/** Serves the requests to a path. */
+type Endpoint = (context: RequestContext) => Promise<void>;
 
-interface Mounted extends Endpoint {
+interface Mounted {
   readonly takes: (path: string) => boolean;
+  readonly serve: Endpoint;
 }
 
 /** An endpoint whose requests may have a body. */
-interface Place
-  extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyValues'> {
+interface Place extends Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyValues'> {
+  /** The name in metrics and log. */
+  readonly name: string;
   readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
 }
 
@@ -98,8 +98,8 @@ export class RequestHandler {
       http,
     });
     this.fixed = new Map([
-      ['/health', { name: 'health', serve: (context) => this.serveHealth(context) }],
-      ['/metrics', { name: 'metrics', serve: (context) => this.serveMetrics(context) }],
+      ['/health', (context) => this.serveHealth(context)],
+      ['/metrics', this.admitted('metrics', (context) => this.serveMetrics(context))],
     ]);
     this.mounted = options.routes.map((route) => this.mount(route));
     this.queries = this.endpoint({
@@ -157,7 +157,7 @@ export class RequestHandler {
 
   private async begin(raw: AnyRequest, response: AnyResponse, arrival: Arrival): Promise<void> {
     const context = contextOf(raw, response, this.options, arrival);
-    await this.endpointOf(context.request).serve(context);
+    await this.endpointOf(context.request)(context);
   }
 
   /** Opens a WebSocket, or sends the HTTP response that refuses it. */
@@ -178,7 +178,10 @@ export class RequestHandler {
       this.guard.checkAdmission(context) ??
       (route
         ? undefined
-        : this.refuse(context.request, 'not found', `There is no WebSocket at ${path}.`));
+        : this.refusal(context, {
+            code: 'not found',
+            message: `There is no WebSocket at ${path}.`,
+          }));
     if (refused || !route) {
       if (refused) await this.responder.send(context, 'line', refused);
       // Closed here, because no server manages this socket any more: it would stay open if its client does not close it.
@@ -198,7 +201,7 @@ export class RequestHandler {
   private endpointOf({ method, path }: HubRequest): Endpoint {
     const [plain = ''] = path.replace(/^\/{2,}/, '/').split('?', 1);
     const fixed = method === 'GET' || method === 'HEAD' ? this.fixed.get(plain) : undefined;
-    return fixed ?? this.mounted.find(({ takes }) => takes(plain)) ?? this.queries;
+    return fixed ?? this.mounted.find(({ takes }) => takes(plain))?.serve ?? this.queries;
   }
 
   /** Reports only whether the process accepts requests; it does not check the database. */
@@ -206,27 +209,45 @@ export class RequestHandler {
     const isDraining = this.stopping.signal.aborted;
     const text = `{"status":"${isDraining ? 'draining' : 'ok'}"}`;
     const refused = this.guard.checkCaller(context);
-    const response = refused ?? answerText(isDraining ? 503 : 200, NO_STORE, text);
+    const status = isDraining ? 503 : 200;
+    const response =
+      refused ?? answerText(status, { ...NO_STORE, ...retryHeader({ status }) }, text);
     await this.responder.send(context, 'health', response);
   }
 
   private async serveMetrics(context: RequestContext): Promise<void> {
-    const refused =
-      this.guard.checkCaller(context) ??
-      this.guard.checkAdmission(context) ??
-      (await this.guard
-        .checkAdmin(context)
-        .catch((reason: unknown) => this.refusal(context, reason)));
-    if (refused) return this.responder.send(context, 'metrics', refused);
+    await this.guard.requireAdmin(context);
     const headers = { ...NO_STORE, 'content-type': this.metrics.contentType };
     const body = await this.metrics.text();
     await this.responder.send(context, 'metrics', { status: 200, headers, body });
   }
 
+  /** Serves requests that the guard admits, and sends the responses to refusals. @param name the name in metrics and log */
+  private admitted(name: string, serve: Endpoint): Endpoint {
+    return (context) => this.inFlight.track(this.serveAdmitted(context, name, serve));
+  }
+
+  private async serveAdmitted(
+    context: RequestContext,
+    name: string,
+    serve: Endpoint,
+  ): Promise<void> {
+    const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
+    if (refused) return this.responder.send(context, name, refused);
+    try {
+      await serve(context);
+    } catch (reason) {
+      if (reason instanceof Refusal)
+        return this.responder.send(context, name, this.refusal(context, reason));
+      if (!(reason instanceof ClientGone)) throw reason;
+      context.response.destroy();
+    }
+  }
+
   private mount(route: HubRoute): Mounted {
     return {
       takes: (path) => path.startsWith(route.prefix) && route.takes?.(path) !== false,
-      ...this.endpoint({
+      serve: this.endpoint({
         name: route.prefix.replaceAll('/', ''),
         readsBytes: route.readsBytes,
         takesParts: route.takesParts,
@@ -237,29 +258,16 @@ export class RequestHandler {
   }
 
   private endpoint(place: Place): Endpoint {
-    return {
-      name: place.name,
-      serve: (context) => this.inFlight.track(this.serveRequest(context, place)),
-    };
+    return this.admitted(place.name, (context) => this.serveRequest(context, place));
   }
 
   private async serveRequest(context: RequestContext, place: Place) {
-    const { name } = place;
-    const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
-    if (refused) return this.responder.send(context, name, refused);
     const valuesMax = place.bodyValues?.(context.request.path) ?? Infinity;
+    const read = await this.readBodyOf(context, valuesMax);
     try {
-      const read = await this.readBodyOf(context, valuesMax);
-      try {
-        await this.respondTo(context, place, read, valuesMax);
-      } finally {
-        read.release();
-      }
-    } catch (reason) {
-      if (reason instanceof Refusal)
-        return this.responder.send(context, name, this.refusal(context, reason));
-      if (!(reason instanceof ClientGone)) throw reason;
-      context.response.destroy();
+      await this.respondTo(context, place, read, valuesMax);
+    } finally {
+      read.release();
     }
   }
 
@@ -289,10 +297,8 @@ export class RequestHandler {
   ): Promise<void> {
     const { request, credential } = context;
     const end = await this.admission.beginRequest(credential);
-    if (typeof end !== 'function') {
-      const refused = this.refuse(request, end.code, end.description);
-      return this.responder.send(context, name, refused);
-    }
+    if (typeof end !== 'function')
+      return this.responder.send(context, name, this.refusal(context, end));
     try {
       // The request may have waited for others of its credential, and its client may have disconnected.
       if (request.isGone) throw new ClientGone('The client disconnected while its request waited.');
@@ -331,11 +337,10 @@ export class RequestHandler {
     endRequest: () => void,
   ): Promise<void> {
     const { request, credential } = context;
-    const begun = this.admission.beginStream(credential);
-    if (!('end' in begun)) {
+    const end = this.admission.beginStream(credential);
+    if (typeof end !== 'function') {
       await response.body[Symbol.asyncIterator]().return?.();
-      const refused = this.refuse(request, begun.code, begun.description);
-      return this.responder.send(context, name, refused);
+      return this.responder.send(context, name, this.refusal(context, end));
     }
     endRequest();
     // `AbortSignal.any` is not used: in Node 20, the signal that lives as long as the hub would keep a reference to each combined
@@ -345,7 +350,7 @@ export class RequestHandler {
       await this.responder.stream(context, name, response, ended.signal);
     } finally {
       ended.abort();
-      begun.end();
+      end();
     }
   }
 
@@ -375,19 +380,13 @@ export class RequestHandler {
     } catch (reason) {
       if (reason instanceof Refusal) return refusalResponse(request, reason, this.http);
       this.http.report?.(reason);
-      const text = 'The request failed because of an error in the hub, not in the request.';
-      return this.refuse(request, 'internal server error', text);
+      const message = 'The request failed because of an error in the hub, not in the request.';
+      return refusalResponse(request, { code: 'internal server error', message }, this.http);
     }
   }
 
-  /** Returns the response to a refusal. @throws `reason` if it is not a `Refusal` */
-  private refusal({ request }: RequestContext, reason: unknown): HttpResponse {
-    if (!(reason instanceof Refusal)) throw reason;
-    return refusalResponse(request, reason, this.http);
-  }
-
-  private refuse(request: HubRequest, code: RefusalCode, message: string): HttpResponse {
-    return refusalResponse(request, { code, message }, this.http);
+  private refusal({ request }: RequestContext, refused: Refused): NotedResponse {
+    return refusalResponse(request, refused, this.http);
   }
 }
 

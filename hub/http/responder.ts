@@ -1,5 +1,4 @@
 /** Sends responses and records each in the metrics and the log. */
-import { retryHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { refuse, type HttpHost } from '../../src/http/message.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
@@ -65,7 +64,6 @@ export class Responder {
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
     if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
     const headers = {
-      ...retryHeader(response),
       ...response.headers,
       ...(this.options.draining.aborted && { connection: 'close' }),
     };

@@ -150,9 +150,9 @@ class Session implements WebSocketSession {
 
   countFor(secret: string): AdmissionRefusal | undefined {
     this.credential = credentialOf(`Bearer ${secret}`, this.address);
-    const begun = this.options.admission.beginStream(this.credential);
-    if (!('end' in begun)) return begun;
-    this.endStream = begun.end;
+    const end = this.options.admission.beginStream(this.credential);
+    if (typeof end !== 'function') return end;
+    this.endStream = end;
     return undefined;
   }
 

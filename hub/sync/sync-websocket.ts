@@ -62,8 +62,8 @@ async function readOpening(
 }
 
 /** `code` is a code of the HTTP API instead of one of sync: the device waits and retries. */
-const busy = ({ code, description, retryAfterSeconds }: AdmissionRefusal) => ({
-  refused: { code, description },
+const busy = ({ code, message, retryAfterSeconds }: AdmissionRefusal) => ({
+  refused: { code, description: message },
   retryAfterSeconds,
 });
 
