@@ -2,36 +2,27 @@
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import { isForeign } from '../../src/http/cors.ts';
-import type { HttpHost, HttpRequest } from '../../src/http/message.ts';
-import type { Admission } from '../admission/admission.ts';
+import type { HttpRequest } from '../../src/http/message.ts';
 import { hostCheck } from '../admission/allowed-callers.ts';
 import type { NotedResponse } from '../monitoring/response-note.ts';
-import type { HubMetrics } from '../monitoring/metrics.ts';
-import type { HubSettings } from '../settings/settings.ts';
 import { refusalResponse } from './refusal-response.ts';
 import type { RequestContext } from './request-context.ts';
-
-interface GuardParts {
-  readonly http: HttpHost;
-  readonly admission: Admission;
-  readonly metrics: HubMetrics;
-}
+import type { ServerParts } from './server-options.ts';
 
 export class RequestGuard {
-  private readonly settings: HubSettings;
-  private readonly parts: GuardParts;
+  private readonly parts: ServerParts;
   private readonly isKnownHost: (authority: string | undefined) => boolean;
 
-  constructor(settings: HubSettings, parts: GuardParts) {
-    this.settings = settings;
+  constructor(parts: ServerParts) {
+    const { host, allowedHosts } = parts.settings;
     this.parts = parts;
-    this.isKnownHost = hostCheck(settings.host, settings.allowedHosts);
+    this.isKnownHost = hostCheck(host, allowedHosts);
   }
 
   /** Checks that do not depend on the route. */
   checkCaller({ raw, request, isLate }: RequestContext): NotedResponse | undefined {
-    const { requestLineBytes, headerBytes } = this.settings;
-    const { http, metrics } = this.parts;
+    const { http, metrics, settings } = this.parts;
+    const { requestLineBytes, headerBytes } = settings;
     const refuse = (
       code: 'time out' | 'bad request' | 'forbidden',
       message: string,
@@ -77,7 +68,7 @@ export class RequestGuard {
 
   /** Called before the metrics are sent. @throws Refusal */
   async requireAdmin({ request }: RequestContext): Promise<void> {
-    if (this.settings.metrics === 'open') return;
+    if (this.parts.settings.metrics === 'open') return;
     const found = await this.authenticate(request);
     if (found?.role !== 'admin' || found.database.length > 0) throw unauthorized();
   }

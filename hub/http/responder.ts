@@ -1,10 +1,7 @@
 /** Sends responses and records each in the metrics and the log. */
 import { dressAnswer } from '../../src/http/handle.ts';
-import { refuse, type HttpHost } from '../../src/http/message.ts';
-import type { HubMetrics } from '../monitoring/metrics.ts';
-import type { AnswerMemory } from '../admission/answer-memory.ts';
+import { refuse } from '../../src/http/message.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
-import type { Logger } from '../monitoring/logger.ts';
 import { discardBody } from './paced-reading.ts';
 import type { RequestContext } from './request-context.ts';
 import {
@@ -15,17 +12,7 @@ import {
   sendText,
   type StreamedResponse,
 } from './send-response.ts';
-
-export interface ResponderOptions {
-  readonly logger: Logger;
-  readonly metrics: HubMetrics;
-  /** Counts answers that clients have not read yet. */
-  readonly answers: AnswerMemory;
-  readonly slowReaderMs: number;
-  /** Aborted when the hub is stopping. */
-  readonly draining: AbortSignal;
-  readonly http: HttpHost;
-}
+import type { ServerParts } from './server-options.ts';
 
 /** Longer answers are written in parts and counted until they are read. */
 const LONG_CHARS = 64 * 1024;
@@ -48,10 +35,10 @@ const LINGER_MS = 1000;
 const SUSPICIOUS: ReadonlySet<number> = new Set([403, 408, 413, 414, 429, 431]);
 
 export class Responder {
-  private readonly options: ResponderOptions;
+  private readonly parts: ServerParts;
 
-  constructor(options: ResponderOptions) {
-    this.options = options;
+  constructor(parts: ServerParts) {
+    this.parts = parts;
   }
 
   /** Resolves at once, or for a long answer when it has been read. */
@@ -65,7 +52,7 @@ export class Responder {
     if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
     const headers = {
       ...response.headers,
-      ...(this.options.draining.aborted && { connection: 'close' }),
+      ...(this.parts.draining.aborted && { connection: 'close' }),
     };
     sendText(context.response, { ...response, headers, body });
     ifUnread(context.response, () => this.countUntilRead(context, body));
@@ -83,9 +70,10 @@ export class Responder {
     response: NotedResponse,
     body: string | Uint8Array,
   ): Promise<void> {
-    const { answers, slowReaderMs, http } = this.options;
+    const { admission, settings, http } = this.parts;
+    const { slowReaderMs } = settings;
     const bytes = Buffer.byteLength(body);
-    const release = answers.hold(context.credential.name, bytes);
+    const release = admission.answers.hold(context.credential.name, bytes);
     if (!release) return this.refuseUnread(context, route);
     this.record(context, route, response);
     try {
@@ -99,14 +87,14 @@ export class Responder {
 
   private hasRoomFor({ response, credential }: RequestContext, body: string): boolean {
     if (body.length <= SHORT_CHARS || !('stream' in response)) return true;
-    return this.options.answers.fits(credential.name, Buffer.byteLength(body));
+    return this.parts.admission.answers.fits(credential.name, Buffer.byteLength(body));
   }
 
   /** Counts an answer until the client has read it. A client that has not read it after `slowReaderMs` is disconnected. */
   private countUntilRead({ response, credential }: RequestContext, body: string): void {
-    const { answers, slowReaderMs } = this.options;
-    const release = answers.add(credential.name, Buffer.byteLength(body));
-    const late = setTimeout(() => breakOff(response), slowReaderMs);
+    const { admission, settings } = this.parts;
+    const release = admission.answers.add(credential.name, Buffer.byteLength(body));
+    const late = setTimeout(() => breakOff(response), settings.slowReaderMs);
     response.once('close', () => {
       clearTimeout(late);
       release();
@@ -114,7 +102,7 @@ export class Responder {
   }
 
   private refuseUnread(context: RequestContext, route: string): Promise<void> {
-    const { metrics, http } = this.options;
+    const { metrics, http } = this.parts;
     metrics.countRejection('memory');
     return this.send(context, route, dressAnswer(NOT_HELD, context.request, http));
   }
@@ -126,8 +114,9 @@ export class Responder {
     response: StreamedResponse,
     signal: AbortSignal,
   ): Promise<void> {
-    const { answers, slowReaderMs, http } = this.options;
-    const hold = (bytes: number) => answers.hold(context.credential.name, bytes);
+    const { admission, settings, http } = this.parts;
+    const { slowReaderMs } = settings;
+    const hold = (bytes: number) => admission.answers.hold(context.credential.name, bytes);
     this.record(context, route, response);
     try {
       await sendStream(context.response, response, { signal, slowReaderMs, hold });
@@ -141,7 +130,7 @@ export class Responder {
     route: string,
     response: NotedResponse,
   ): void {
-    const { logger, metrics } = this.options;
+    const { logger, metrics } = this.parts;
     const { status } = response;
     const ms = performance.now() - startedMs;
     metrics.countResponse(route, status, ms / 1000);

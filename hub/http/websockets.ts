@@ -3,22 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import {
-  credentialOf,
-  type Admission,
-  type AdmissionRefusal,
-  type Credential,
-} from '../admission/admission.ts';
-import type { HubSettings } from '../settings/settings.ts';
+import { credentialOf, type AdmissionRefusal, type Credential } from '../admission/admission.ts';
 import { ClientGone } from './read-body.ts';
 import type { SessionMessage, WebSocketSession } from './route.ts';
-
-export interface WebSocketsOptions {
-  readonly admission: Admission;
-  readonly settings: HubSettings;
-  /** Aborted when the hub is stopping. */
-  readonly draining: AbortSignal;
-}
+import type { ServerParts } from './server-options.ts';
 
 /** How many messages of a session may wait until earlier ones are answered. */
 const WAITING_MAX = 16;
@@ -45,7 +33,7 @@ const CHUNKS_MAX = 4096;
 const WITHOUT_MESSAGE_MAX = 4 * SYNC_LIMITS.lineBytes;
 
 export class WebSockets {
-  private readonly options: WebSocketsOptions;
+  private readonly parts: ServerParts;
   private readonly server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -58,8 +46,8 @@ export class WebSockets {
     allowSynchronousEvents: false,
   });
 
-  constructor(options: WebSocketsOptions) {
-    this.options = options;
+  constructor(parts: ServerParts) {
+    this.parts = parts;
   }
 
   /** @throws ClientGone when the handshake fails; the client has then been told */
@@ -74,7 +62,7 @@ export class WebSockets {
       socket.once('close', fail);
       this.server.handleUpgrade(raw, socket, head, (opened) => {
         socket.off('close', fail);
-        const session = new Session(opened, address, this.options);
+        const session = new Session(opened, address, this.parts);
         socket.on('data', ({ length }: Buffer) => session.countBytes(length));
         resolve(session);
       });
@@ -85,7 +73,7 @@ export class WebSockets {
 class Session implements WebSocketSession {
   private readonly socket: WebSocket;
   private readonly address: string;
-  private readonly options: WebSocketsOptions;
+  private readonly parts: ServerParts;
   private readonly disconnected = new AbortController();
   private readonly arrived: string[] = [];
   private credential: Credential;
@@ -94,12 +82,12 @@ class Session implements WebSocketSession {
   private unansweredPings = 0;
   private bytesWithoutMessage = 0;
 
-  constructor(socket: WebSocket, address: string, options: WebSocketsOptions) {
+  constructor(socket: WebSocket, address: string, parts: ServerParts) {
     this.socket = socket;
     this.address = address;
-    this.options = options;
+    this.parts = parts;
     this.credential = credentialOf(undefined, address);
-    const { draining, settings } = options;
+    const { draining, settings } = parts;
     const onDrain = (): void => this.finish();
     const late = setTimeout(() => this.closeWith(POLICY_VIOLATION), settings.headerMs);
     socket.on('message', (data, isBinary) => {
@@ -140,7 +128,7 @@ class Session implements WebSocketSession {
   send(text: string): Promise<void> {
     const { socket } = this;
     return new Promise((resolve) => {
-      const late = setTimeout(() => socket.terminate(), this.options.settings.slowReaderMs);
+      const late = setTimeout(() => socket.terminate(), this.parts.settings.slowReaderMs);
       socket.send(text, () => {
         clearTimeout(late);
         resolve();
@@ -150,7 +138,7 @@ class Session implements WebSocketSession {
 
   countFor(secret: string): AdmissionRefusal | undefined {
     this.credential = credentialOf(`Bearer ${secret}`, this.address);
-    const end = this.options.admission.beginStream(this.credential);
+    const end = this.parts.admission.beginStream(this.credential);
     if (typeof end !== 'function') return end;
     this.endStream = end;
     return undefined;
@@ -172,11 +160,11 @@ class Session implements WebSocketSession {
   }
 
   close(): void {
-    this.closeWith(this.options.draining.aborted ? GOING_AWAY : NORMAL);
+    this.closeWith(this.parts.draining.aborted ? GOING_AWAY : NORMAL);
   }
 
   private async admitted(text: string): Promise<SessionMessage> {
-    const { admission } = this.options;
+    const { admission } = this.parts;
     const begun =
       admission.refusalOf(this.address, this.credential) ??
       (await admission.beginRequest(this.credential));
