@@ -7,6 +7,17 @@ import { anyNotice, anyReads } from '../../src/http/testing/changes-arbitrary.ts
 import { boundedReads } from '../evaluators/bounded-reads.ts';
 import { LiveFeed } from './live-feed.ts';
 
+const TEN_ROWS = 'abcdefghij'.split('').map((letter) => ({
+  space: 'documents' as const,
+  key: keyOfBytes(letter),
+}));
+const changeOfHistory = (letter: string): CommitNotice => ({
+  previous: 0,
+  ts: 1,
+  rows: [{ space: 'history', key: keyOfBytes(letter) }],
+  entries: [],
+});
+
 test('boundedReads() returns few reads that every change to the original reads touches', () => {
   fc.assert(
     fc.property(anyReads, anyNotice, fc.integer({ min: 4, max: 8 }), (readSet, each, max) => {
@@ -15,6 +26,7 @@ test('boundedReads() returns few reads that every change to the original reads t
       const changes = new Changes([each]);
       expect(changes.touches(bounded) || !changes.touches(readSet)).toBe(true);
     }),
+    { examples: [[{ rows: TEN_ROWS, ranges: [] }, changeOfHistory('a'), 4]] },
   );
 });
 

@@ -8,14 +8,14 @@ import { anyNotice, anyReads } from './testing/changes-arbitrary.ts';
 
 /** A plain implementation: compares each key with each read. */
 function isTouched({ rows: changed, entries }: CommitNotice, { rows, ranges }: ReadSet): boolean {
+  const documents = changed
+    .filter(({ space }) => space === 'history')
+    .map(({ key }) => ({ space: 'documents' as const, key: documentKeyOf(key) }));
+  const all = [...changed, ...documents];
   const isChanged = (row: ReadSet['rows'][number]) =>
-    changed.some(
-      ({ space, key }) =>
-        (space === row.space && key === row.key) ||
-        (row.space === 'documents' && documentKeyOf(key) === row.key),
-    );
+    all.some(({ space, key }) => space === row.space && key === row.key);
   const isEntered = (range: ReadSet['ranges'][number]) =>
-    (range.by === 'key' ? changed : entries).some(
+    (range.by === 'key' ? all : entries).some(
       ({ space, key }) => space === range.space && isInRange(key, range),
     );
   return rows.some(isChanged) || ranges.some(isEntered);

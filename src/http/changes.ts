@@ -2,8 +2,7 @@
 import { documentKeyOf, type Key } from '../codec/key.ts';
 import type { CommitNotice, ReadSet } from '../engine/host.ts';
 import { firstIndex } from '../store/binary-search.ts';
-
-type Changed = CommitNotice['rows'][number] | CommitNotice['entries'][number];
+import type { RowAddress } from '../store/port.ts';
 
 export class Changes {
   private readonly changed = new Set<string>();
@@ -16,12 +15,9 @@ export class Changes {
   constructor(notices: readonly CommitNotice[] | undefined) {
     this.isUnknown = notices === undefined;
     for (const notice of notices ?? []) {
-      for (const { space, key } of notice.rows) {
-        this.changed.add(`${space} ${key}`);
-        // A new history row means that the document changed, too. If the document was deleted, this row is the only sign of it.
-        this.changed.add(`documents ${documentKeyOf(key)}`);
-      }
-      collect(this.rows, notice.rows);
+      const rows = notice.rows.flatMap(withDocument);
+      for (const { space, key } of rows) this.changed.add(`${space} ${key}`);
+      collect(this.rows, rows);
       collect(this.entries, notice.entries);
     }
   }
@@ -38,7 +34,11 @@ export class Changes {
   }
 }
 
-function collect(into: Map<string, KeysOfSpace>, changed: readonly Changed[]): void {
+/** A new history row means that the document changed, too. If the document was deleted, this row is the only sign of it. */
+const withDocument = (row: RowAddress): readonly RowAddress[] =>
+  row.space === 'history' ? [row, { space: 'documents', key: documentKeyOf(row.key) }] : [row];
+
+function collect(into: Map<string, KeysOfSpace>, changed: readonly RowAddress[]): void {
   for (const { space, key } of changed) {
     const keys = into.get(space) ?? new KeysOfSpace();
     into.set(space, keys);
