@@ -2,7 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { QueryMarks } from './query-marks.ts';
-import { EvaluatorPool, type Evaluator, type EvaluatorPoolOptions } from './evaluator-pool.ts';
+import { EvaluatorPool, type EvaluatorPoolOptions } from './evaluator-pool.ts';
+import type { Evaluator } from './supervised-thread.ts';
 
 const PROGRAM = `
 const { parentPort: port, workerData: written } = require('node:worker_threads');

@@ -3,7 +3,6 @@
  * and so do credentials within each database. A credential never uses all threads if there are several.
  */
 import { hash } from 'node:crypto';
-import type { Worker } from 'node:worker_threads';
 import type {
   CommitNotice,
   Line,
@@ -11,7 +10,6 @@ import type {
   QueryAnswer,
   QueryRequest,
 } from '../../src/engine/host.ts';
-import { codeOf } from '../../hosts/node-errors.ts';
 import { looksLikeToken } from '../../src/engine/access.ts';
 import { timedOut } from '../../src/engine/context.ts';
 import { assert, Refusal } from '../../src/errors.ts';
@@ -19,28 +17,23 @@ import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from '../event-loop/fair-queue.ts';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
 import { LostWrites } from './lost-writes.ts';
-import type {
-  FromEvaluator,
-  LongPush,
-  LongRead,
-  Pushed,
-  ReadAnswer,
-  ToEvaluator,
-} from './messages.ts';
-import type { TextParts } from './text-parts.ts';
-import type { QueryMarks } from './query-marks.ts';
+import type { LongPush, LongRead, Pushed, ReadAnswer } from './messages.ts';
 import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
 import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { shuttingDown } from '../passwords/password-pool.ts';
 import { KnownDatabases } from './known-databases.ts';
 import { RecentTime } from './recent-time.ts';
+import {
+  noRoom,
+  SupervisedThread,
+  type Answered,
+  type Asked,
+  type Evaluator,
+  type Patience,
+  type Task,
+} from './supervised-thread.ts';
 
-export interface Evaluator {
-  readonly worker: Worker;
-  readonly marks: QueryMarks;
-}
-
-export interface EvaluatorPoolOptions {
+export interface EvaluatorPoolOptions extends Patience {
   readonly threads: number;
   /** Queries of all credentials that may wait; further ones are refused. */
   readonly waitingMax: number;
@@ -49,35 +42,25 @@ export interface EvaluatorPoolOptions {
   readonly start: () => Evaluator;
   /** Receives the reason when a thread could not be started or has ended. */
   readonly report?: (reason: unknown) => void;
-  /**
-   * `graceMs`: how long after the timeout of a query its thread is asked whether it still responds. `lookMs`: how long the thread
-   * then has to answer.
-   */
-  readonly graceMs?: number;
-  readonly lookMs?: number;
   /** In ms; used for turns of the event loop. */
   readonly loopClock?: () => number;
 }
 
 type Arrived = Parameters<LongQueries['execute']>[0];
-type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' | 'read' }>;
-type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
 /** What is known about the sender of a request. `line`, if the name has already been computed. */
 type Credential = Pick<QueryRequest, 'secret' | 'address' | 'line'>;
 
-interface Task {
-  readonly name: string;
-  readonly request: Pick<Arrived, 'arrived' | 'timeoutMs' | 'isAbandoned'>;
-  readonly asked: Asked;
-  readonly resolve: (answer: Answered) => void;
-  readonly reject: (reason: unknown) => void;
-  timer: ReturnType<typeof setTimeout> | undefined;
+interface Timing {
+  /** In µs. */
+  readonly arrived: number;
+  readonly timeoutMs?: number | undefined;
+  /** Whether the task is to be dropped if it has not begun. */
+  readonly isAbandoned?: (() => boolean) | undefined;
 }
 
-interface Thread extends Evaluator {
-  busy: Task | undefined;
-  /** Why the thread was terminated, or what it threw. */
-  reason: unknown;
+interface QueuedTask extends Task, Omit<Timing, 'timeoutMs'> {
+  /** Refuses the task if it still waits at its timeout. */
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /**
@@ -89,8 +72,6 @@ const TURN_MIN_MS = 2;
 /** Used instead of `TURN_MS` for a credential that has used more than `SHARE_MS` of the last second while others were active. */
 const BUSY_TURN_MS = 3;
 const SHARE_MS = 100;
-const GRACE_MS = 1000;
-const LOOK_MS = 2000;
 /** Timeout of a push, including waiting: each of its writes has a timeout of its own. The same for a pull or check. */
 const DEVICE_MS = 120_000;
 
@@ -101,8 +82,8 @@ export class EvaluatorPool implements LongQueries {
   private readonly databases = new KnownDatabases();
   private readonly heldBack = new HeldBack();
   private readonly lost = new LostWrites();
-  private readonly queue = new FairQueue<Task>();
-  private readonly threads = new Set<Thread>();
+  private readonly queue = new FairQueue<QueuedTask>();
+  private readonly threads = new Set<SupervisedThread>();
   private threadsStarted = 0;
   private threadsLost = 0;
   private isClosed = false;
@@ -113,7 +94,7 @@ export class EvaluatorPool implements LongQueries {
   }
 
   get counts(): LongQueryCounts {
-    const running = [...this.threads].filter(({ busy }) => busy).length;
+    const running = [...this.threads].filter(({ task }) => task).length;
     const { threadsStarted, threadsLost } = this;
     return { running, waiting: this.queue.size, threadsStarted, threadsLost };
   }
@@ -178,37 +159,40 @@ export class EvaluatorPool implements LongQueries {
 
   async execute(query: Arrived): Promise<QueryAnswer> {
     const { isAbandoned: _, ...request } = query;
-    const reply = await this.run(query, query, { type: 'query', request });
+    const reply = await this.run(query, { type: 'query', request }, query);
     assert(reply.type === 'answer', () => 'a query has an answer');
     return reply.answer;
   }
 
   /** Executes a push of a device in a thread: one with a long write or a long text. */
   async push(push: LongPush): Promise<Pushed> {
-    const arrived = this.options.clock();
-    const reply = await this.run(push, { arrived, timeoutMs: DEVICE_MS }, { type: 'push', push });
+    const reply = await this.run(push, { type: 'push', push }, this.deviceTiming());
     assert(reply.type === 'pushed', () => 'a push has an answer of its own');
     return reply.pushed;
   }
 
   async read(read: LongRead): Promise<ReadAnswer> {
-    const arrived = this.options.clock();
-    const reply = await this.run(read, { arrived, timeoutMs: DEVICE_MS }, { type: 'read', read });
+    const reply = await this.run(read, { type: 'read', read }, this.deviceTiming());
     assert(reply.type === 'read', () => 'a read has an answer of its own');
     return reply.answer;
   }
 
+  private deviceTiming(): Timing {
+    return { arrived: this.options.clock(), timeoutMs: DEVICE_MS };
+  }
+
   private async run(
     credential: Credential,
-    request: Task['request'],
     asked: Asked,
+    { arrived, isAbandoned, timeoutMs = LIMITS.queryTimeoutDefaultMs }: Timing,
   ): Promise<Answered> {
     const { name, group } = this.lineOf(credential);
     if (this.isClosed) throw shuttingDown();
     if (this.queue.size >= this.options.waitingMax) this.dropAbandoned();
     if (this.queue.size >= this.options.waitingMax) this.displaceFor(name, group);
     return new Promise((resolve, reject) => {
-      const task: Task = { name, request, asked, resolve, reject, timer: undefined };
+      const timing = { arrived, isAbandoned, timeoutMs };
+      const task: QueuedTask = { name, asked, ...timing, resolve, reject, timer: undefined };
       this.queue.add(name, task, group);
       task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
       this.assign();
@@ -225,27 +209,18 @@ export class EvaluatorPool implements LongQueries {
   /** Passes commits to the threads that are executing something, so that their caches stay correct. */
   onCommit({ previous, ts, rows, entries }: CommitNotice): void {
     const notice = { previous, ts, rows, entries };
-    for (const thread of this.threads) if (thread.busy) send(thread, { type: 'commit', notice });
+    for (const thread of this.threads) if (thread.task) thread.send({ type: 'commit', notice });
   }
 
   /** Refuses all waiting tasks. @param ms how long running tasks may continue */
   async close(ms = 0): Promise<void> {
     this.isClosed = true;
     this.rejectWaiting(shuttingDown());
-    await Promise.all([...this.threads].map((thread) => this.closeThread(thread, ms)));
-  }
-
-  private async closeThread(thread: Thread, ms: number): Promise<void> {
-    const exited = new Promise((resolve) => thread.worker.once('exit', resolve));
-    if (!thread.busy) send(thread, { type: 'close' });
-    const end = (): void => this.terminate(thread, shuttingDown());
-    const late = setTimeout(end, thread.busy ? ms : LOOK_MS);
-    await exited;
-    clearTimeout(late);
+    await Promise.all([...this.threads].map((thread) => thread.close(ms)));
   }
 
   private assign(): void {
-    for (const thread of this.threads) if (!thread.busy) this.give(thread);
+    for (const thread of this.threads) if (!thread.task) this.give(thread);
     if (this.isClosed || this.threads.size >= this.options.threads) return;
     const task = this.next();
     if (!task) return;
@@ -267,125 +242,75 @@ export class EvaluatorPool implements LongQueries {
     }
   }
 
-  private next(): Task | undefined {
+  private next(): QueuedTask | undefined {
     // If there are several threads, no credential may use all of them.
     const runningMax = Math.max(1, this.options.threads - 1);
     for (;;) {
       const task = this.queue.take(runningMax);
-      if (!task?.request.isAbandoned?.()) return task;
+      if (!task?.isAbandoned?.()) return task;
       this.queue.end(task.name);
       this.reject(task, abandoned());
     }
   }
 
-  /** Gives the thread its next task. An idle thread is unreferenced, so that it does not keep the process alive. */
-  private give(thread: Thread, task: Task | undefined = this.next()): void {
-    thread.busy = task;
-    if (!task) {
-      if (this.isClosed) send(thread, { type: 'close' });
-      thread.worker.unref();
-      return;
+  /** Gives the thread its next task. */
+  private give(thread: SupervisedThread, task: QueuedTask | undefined = this.next()): void {
+    if (task) {
+      clearTimeout(task.timer);
+      return thread.execute(task, this.msLeft(task), this.lost.fatal);
     }
-    clearTimeout(task.timer);
-    this.watch(thread, task, this.msLeft(task) + (this.options.graceMs ?? GRACE_MS));
-    thread.worker.ref();
-    thread.marks.clear();
-    const { asked } = task;
-    const { fatal } = this.lost;
-    send(thread, asked.type === 'push' ? { ...asked, fatal } : asked, partsOf(asked));
+    if (this.isClosed) thread.send({ type: 'close' });
+    thread.rest();
   }
 
-  private addThread(): Thread {
-    const thread: Thread = { ...this.options.start(), busy: undefined, reason: undefined };
+  private addThread() {
+    const thread = new SupervisedThread(
+      this.options.start(),
+      {
+        onFree: (task) => {
+          this.queue.end(task.name);
+          this.give(thread);
+        },
+        onExit: (reason) => this.remove(thread, reason),
+      },
+      this.options,
+    );
     this.threads.add(thread);
     this.threadsStarted += 1;
-    const { worker } = thread;
-    worker.on('message', (message: FromEvaluator) => this.receive(thread, message));
-    worker.on('error', (reason) => (thread.reason ??= reason));
-    worker.on('exit', () => this.remove(thread));
     return thread;
   }
 
-  private receive(thread: Thread, message: FromEvaluator): void {
-    const task = thread.busy;
-    if (!task) return;
-    if (message.type === 'alive') {
-      // The thread responds, so it is waiting for the store: a commit may be in progress.
-      this.watch(thread, task, this.options.graceMs ?? GRACE_MS);
-      return;
-    }
-    this.queue.end(task.name);
-    clearTimeout(task.timer);
-    this.give(thread);
-    if (message.type !== 'failed') task.resolve(message);
-    else
-      task.reject(
-        message.code ? new Refusal(message.code, message.message) : new Error(message.message),
-      );
-  }
-
-  /** Asks the thread after this many ms whether it still responds, and terminates it if it does not. */
-  private watch(thread: Thread, task: Task, ms: number): void {
-    clearTimeout(task.timer);
-    task.timer = setTimeout(() => {
-      send(thread, { type: 'look' });
-      const stuck = (): void => this.terminate(thread, timedOut(timeoutMsOf(task)));
-      task.timer = setTimeout(stuck, this.options.lookMs ?? LOOK_MS);
-    }, ms);
-  }
-
-  private terminate(thread: Thread, reason: unknown): void {
-    thread.reason = reason;
-    void thread.worker.terminate();
-  }
-
-  /** Handles the end of a thread: settles its task. A new thread is started when one is needed. */
-  private remove(thread: Thread): void {
+  /** A new thread is started when one is needed. */
+  private remove(thread: SupervisedThread, reason: unknown): void {
+    const { task, executing } = thread;
     this.threads.delete(thread);
-    const { busy: task, reason, marks } = thread;
+    if (task) this.queue.end(task.name);
     if (!this.isClosed) {
       this.threadsLost += 1;
       this.options.report?.(new Error(THREAD_LOST, { cause: reason }));
-    }
-    if (task) {
-      this.queue.end(task.name);
-      if (marks.executing !== undefined && !this.isClosed) this.lost.note(marks.executing);
-      this.reject(task, marks.mayHaveWritten ? unknownOutcome(reason) : lossOf(reason));
+      if (executing !== undefined) this.lost.note(executing);
     }
     this.assign();
   }
 
-  private refuseWaiting(task: Task): void {
-    if (this.queue.remove(task.name, task)) this.reject(task, timedOut(timeoutMsOf(task)));
+  private refuseWaiting(task: QueuedTask): void {
+    if (this.queue.remove(task.name, task)) this.reject(task, timedOut(task.timeoutMs));
   }
 
   private dropAbandoned(): void {
     for (const task of this.queue.waiting())
-      if (task.request.isAbandoned?.() && this.queue.remove(task.name, task))
+      if (task.isAbandoned?.() && this.queue.remove(task.name, task))
         this.reject(task, abandoned());
   }
 
-  private reject(task: Task, reason: unknown): void {
+  private reject(task: QueuedTask, reason: unknown): void {
     clearTimeout(task.timer);
     task.reject(reason);
   }
 
-  private msLeft(task: Task): number {
-    const { clock } = this.options;
-    return timeoutMsOf(task) - (clock() - task.request.arrived) / 1000;
+  private msLeft({ timeoutMs, arrived }: QueuedTask): number {
+    return timeoutMs - (this.options.clock() - arrived) / 1000;
   }
-}
-
-const send = ({ worker }: Evaluator, message: ToEvaluator, given: TextParts = []): void =>
-  worker.postMessage(
-    message,
-    given.map(({ buffer }) => buffer),
-  );
-
-/** The text parts of a task, whose memory is transferred to the thread instead of being copied. */
-function partsOf(asked: Asked): TextParts {
-  if (asked.type === 'read') return [];
-  return (asked.type === 'query' ? asked.request.queryParts : asked.push.parts) ?? [];
 }
 
 /**
@@ -402,33 +327,9 @@ function nameOf({ secret = '', address = '', line }: Credential): string {
 /** Longer names, such as signed tokens of identity providers, are hashed, because many names are kept in memory. */
 const NAME_CHARS_MAX = 128;
 
-const timeoutMsOf = ({ request }: Task): number =>
-  request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs;
-
 const tooManyWait = (): Refusal =>
   new Refusal('too many requests', 'Too many long queries wait: try later.');
-const noRoom = (cause: unknown): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    'The hub has no room for a thread that executes long queries: try again.',
-    { cause },
-  );
 const abandoned = (): Refusal =>
   new Refusal('time out', 'The client disconnected while the query waited.');
 
-const unknownOutcome = (cause: unknown): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    'The thread that executed the query has ended: check whether its write was made before you retry it.',
-    { cause },
-  );
-
 const THREAD_LOST = 'A thread for long queries has ended: the next query starts another.';
-
-function lossOf(reason: unknown): unknown {
-  const code = codeOf(reason);
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY')
-    return new Refusal('limit_exceeded', 'The query exceeds its memory limit.');
-  if (code === 'ERR_WORKER_INIT_FAILED') return noRoom(reason);
-  return reason ?? new Error('The thread of a long query has ended.');
-}

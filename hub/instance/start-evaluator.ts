@@ -1,6 +1,6 @@
 /** Starts a thread for long queries: `hub/evaluator-thread.ts`, which is bundled next to the hub. */
 import { Worker } from 'node:worker_threads';
-import type { Evaluator } from '../evaluators/evaluator-pool.ts';
+import type { Evaluator } from '../evaluators/supervised-thread.ts';
 import { QueryMarks } from '../evaluators/query-marks.ts';
 import type { StoreAccess, StoreLoan } from '../store/open-store.ts';
 import type { EngineSettings } from './hub-engine.ts';
