@@ -56,7 +56,7 @@ export async function serve(
   const close = async (): Promise<void> => {
     const begunMs = performance.now();
     // Long queries get half of the time, so that they end before the time for requests in progress is over.
-    const ending = hub?.endLongQueries(settings.drainMs / 2);
+    const ending = hub?.evaluators?.close(settings.drainMs / 2);
     await server?.close();
     files?.close();
     await ending;

@@ -82,7 +82,7 @@ export class RequestHandler {
     }));
     this.queries = endpoints.of({
       name: 'query',
-      takesParts: hub.longPushes && isExecutedPath,
+      takesParts: hub.evaluators && isExecutedPath,
       bodyValues: (path) => (isQueryPath(path) ? Infinity : HUB_LIMITS.otherBodyValues),
       respond: (request) => handleRequest(request, http),
     });
@@ -129,8 +129,8 @@ export class RequestHandler {
     isGone: () => boolean,
   ): Promise<void> | undefined {
     const secret = secretOf(raw.headers['authorization']);
-    const { name, group } = this.options.hub.lineOf(secret, address);
-    return this.turns.enter(name, group, isGone);
+    const line = this.options.hub.evaluators?.lineOf({ secret, address });
+    return this.turns.enter(line?.name ?? address, line?.group, isGone);
   }
 
   private arrivalOf(raw: AnyRequest): Arrival {
@@ -195,6 +195,8 @@ export class RequestHandler {
   }
 }
 
+const NO_LONG_QUERIES = { running: 0, waiting: 0, threadsStarted: 0, threadsLost: 0 };
+
 const gaugesOf = (
   { hub, routes }: HubServerOptions,
   {
@@ -211,12 +213,15 @@ const gaugesOf = (
   requests: () => admission.counts.requests,
   streams: () => admission.counts.streams,
   passwordsWaiting: hub.passwordsWaiting,
-  longQueries: hub.longQueries,
+  longQueries: () => hub.evaluators?.counts ?? NO_LONG_QUERIES,
   roundTrips: hub.roundTrips,
   lastCommit: hub.lastCommit,
   bodyBytes: () => bodies.used,
   answerBytes: () => admission.answers.used,
-  heldBack: () => [...admission.heldBack.most(HELD_BACK_SHOWN), ...hub.waitedMost(HELD_BACK_SHOWN)],
+  heldBack: () => [
+    ...admission.heldBack.most(HELD_BACK_SHOWN),
+    ...(hub.evaluators?.waitedMost(HELD_BACK_SHOWN) ?? []),
+  ],
   liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),
   logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
 });

@@ -11,15 +11,7 @@ import type { HubRoute } from './route.ts';
 export interface HubServerOptions {
   readonly hub: Pick<
     OpenedHub,
-    | 'http'
-    | 'setUrl'
-    | 'passwordsWaiting'
-    | 'longQueries'
-    | 'waitedMost'
-    | 'roundTrips'
-    | 'lastCommit'
-    | 'longPushes'
-    | 'lineOf'
+    'http' | 'setUrl' | 'passwordsWaiting' | 'roundTrips' | 'lastCommit' | 'evaluators'
   >;
   readonly settings: HubSettings;
   readonly tls: TlsFiles | undefined;

@@ -1,34 +1,19 @@
 /** Opens an engine over a store, with everything else a server needs: logs, exports, password threads, background jobs. */
-import { createHmac, randomBytes } from 'node:crypto';
-import { after } from '../../hosts/after.ts';
+import { randomBytes } from 'node:crypto';
 import { BUILD } from '../../hosts/build.ts';
-import { elapsed } from '../../hosts/clock.ts';
-import { IndexBuilds } from '../../hosts/index-builds.ts';
-import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
-import type { CommitNotice, Line } from '../../src/engine/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import { longTextReader } from '../../src/engine/session.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
 import type { HttpHost } from '../../src/http/message.ts';
-import { SYNC_LIMITS } from '../../src/limits.ts';
-import { LogExports } from '../../src/logs/exports.ts';
-import { QueryLog } from '../../src/logs/query-log.ts';
 import type { Store } from '../../src/store/port.ts';
-import type { TextParts } from '../evaluators/text-parts.ts';
-import type { LongPushes } from '../../src/sync/hub/push/offered-write.ts';
-import type { PruneHost } from '../../src/sync/hub/pruning/prune-batch.ts';
-import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
-import { pruneDevices } from '../../src/sync/hub/pruning/prune-devices.ts';
-import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
-import { DAY_MICROS } from '../../src/values/time.ts';
 import { PasswordPool } from '../passwords/password-pool.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { startBackgroundJobs } from './background-jobs.ts';
+import { openLogs } from './open-logs.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
-import type { HeldBackCount } from '../monitoring/held-back.ts';
-import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { EvaluatorPool } from '../evaluators/evaluator-pool.ts';
-import type { LongRead, ReadAnswer } from '../evaluators/messages.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
   createHubEngine,
@@ -60,26 +45,16 @@ export interface OpenedHub {
   /** Sets the URL at which the server listens. It is used as the public URL unless the settings have one. */
   readonly setUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
-  readonly longQueries: () => LongQueryCounts;
-  /** The line in which a request waits before it is read. @param secret not verified yet */
-  readonly lineOf: (secret: string | undefined, address: string) => Line;
-  /** The databases whose queries were delayed most by those of others. */
-  readonly waitedMost: (count: number) => readonly HeldBackCount[];
+  /** The threads for long queries. Undefined: the main thread executes all queries, however long they take. */
+  readonly evaluators: EvaluatorPool | undefined;
   /** Round trips to the database since the start. */
   readonly roundTrips: () => number;
   /** Time of the last commit of any process, in µs. */
   readonly lastCommit: () => number;
-  /** Executes long pushes in threads; undefined if there are no threads for long queries. */
-  readonly longPushes: HubPushes | undefined;
-  /** Executes pulls and checks in threads if they would delay others; undefined if there are no threads for long queries. */
-  readonly longReads: LongReads | undefined;
-  /** Refuses long queries that wait. @param ms how long running ones may continue */
-  endLongQueries(ms: number): Promise<void>;
   /** Releases everything. No request may be in progress. */
   close(): Promise<void>;
 }
 
-const FLUSH_MS = 2000;
 /** The limit of one fetch: its result is parsed at once, which takes about 5 ms. */
 const FETCH_BYTES = 512 * 1024;
 /**
@@ -125,7 +100,7 @@ export async function openHub(
     newRootSecret: root.generated(),
     setUrl,
     passwordsWaiting: () => pool.waitingCount,
-    ...longQueriesOf(evaluators),
+    evaluators,
     roundTrips: () => storage.roundTrips?.() ?? 0,
     lastCommit: watchLastCommit(engine, onCommit, reportWork),
     http: {
@@ -191,51 +166,6 @@ function startEngine(
   return { ...created, evaluators, setUrl };
 }
 
-type LongQueriesOfHub = Pick<
-  OpenedHub,
-  'longQueries' | 'lineOf' | 'waitedMost' | 'longPushes' | 'longReads' | 'endLongQueries'
->;
-
-/** @param evaluators undefined: the main thread executes all queries, however long they take */
-const longQueriesOf = (evaluators: EvaluatorPool | undefined): LongQueriesOfHub => ({
-  longQueries: () => evaluators?.counts ?? NO_QUERIES,
-  lineOf: (secret, address) =>
-    evaluators?.lineOf({ secret, address }) ?? { name: address, group: address },
-  waitedMost: (count) => evaluators?.waitedMost(count) ?? [],
-  longPushes: evaluators && pushesBy(evaluators),
-  longReads: evaluators && readsBy(evaluators),
-  endLongQueries: async (ms) => evaluators?.close(ms),
-});
-
-export interface HubPushes extends LongPushes {
-  /** Executes a push whose message has not been parsed yet. @throws Refusal */
-  executeParts(secret: string, parts: TextParts): ReturnType<LongPushes['execute']>;
-}
-
-const pushesBy = (evaluators: EvaluatorPool): HubPushes => ({
-  turnMs: (secret) => evaluators.turnMs({ secret }),
-  lineOf: (secret) => evaluators.lineOf({ secret }),
-  execute: (secret, message) => evaluators.push({ secret, message }),
-  executeParts: (secret, parts) => evaluators.push({ secret, parts }),
-});
-
-export interface LongReads {
-  /** Whether a read should be passed to `execute`. @param isLong as far as its message tells */
-  takes(secret: string, isLong: boolean): boolean;
-  /** Records the time of a read that the main thread made. */
-  recordTime(secret: string, ms: number): void;
-  /** @throws Refusal */
-  execute(read: LongRead): Promise<ReadAnswer>;
-}
-
-const readsBy = (evaluators: EvaluatorPool): LongReads => ({
-  takes: (secret, isLong) => evaluators.holdsUpOthers({ secret }, isLong),
-  recordTime: (secret, ms) => evaluators.recordTime({ secret }, ms),
-  execute: (read) => evaluators.read(read),
-});
-
-const NO_QUERIES: LongQueryCounts = { running: 0, waiting: 0, threadsStarted: 0, threadsLost: 0 };
-
 /** Chooses the root secret: a given secret replaces the stored one. If there is neither, a secret is generated. */
 function chooseRootSecret(given: string | undefined) {
   let generated: string | undefined;
@@ -249,46 +179,6 @@ function chooseRootSecret(given: string | undefined) {
       return hashOfRootSecret(generated, sha256);
     },
     generated: () => generated,
-  };
-}
-
-interface Logs {
-  readonly log: QueryLog | undefined;
-  readonly exports: LogExports;
-  /** Removes records and exports that are too old. Also needed when the query log is off, for records of earlier times. */
-  sweep(): Promise<void>;
-  close(): Promise<void>;
-}
-
-function openLogs(
-  store: Store,
-  { queryLog, queryLogDays, queryLogBytes, regionGroup }: HubSettings,
-  host: Pick<HttpHost, 'clock' | 'random'> & { readonly report: (reason: unknown) => void },
-  urlKey: string,
-): Logs {
-  const on = { ...host, pause, store };
-  const recorded = new QueryLog({ ...on, retentionDays: queryLogDays, maxBytes: queryLogBytes });
-  const exports = new LogExports({
-    ...on,
-    regionGroup,
-    // With the query log off, earlier records can still be exported.
-    log: recorded,
-    sign: (text) => createHmac('sha256', urlKey).update(text).digest('base64url'),
-  });
-  const flushing = setInterval(() => void recorded.flush(), FLUSH_MS).unref();
-  void exports.work();
-  return {
-    log: queryLog ? recorded : undefined,
-    exports,
-    async sweep() {
-      await recorded.trim();
-      await exports.work();
-    },
-    async close() {
-      clearInterval(flushing);
-      await exports.close();
-      await recorded.flush();
-    },
   };
 }
 
@@ -313,63 +203,4 @@ function watchLastCommit(
   onCommit(({ ts }) => advance(ts));
   transactions.read(({ head }) => ({ value: head })).then(({ value }) => advance(value), report);
   return () => last;
-}
-
-/** Several processes on one store may do the same work: that costs time but does no harm. */
-function startBackgroundJobs(
-  engine: Engine,
-  {
-    store,
-    logs,
-    clock,
-    report,
-  }: {
-    readonly store: Store;
-    readonly logs: Logs;
-    readonly clock: () => number;
-    readonly report: (reason: unknown) => void;
-  },
-) {
-  const { transactions } = engine;
-  const builds = new IndexBuilds({
-    build: (databases) => engine.buildIndexes({ databases }),
-    report,
-    after,
-  });
-  let pruneAt = 0;
-  /**
-   * Only once a day, because it reads a row for each device and for each database with changes. Not by the wall clock, which may be
-   * set back.
-   */
-  const pruneDaily = async (host: PruneHost): Promise<void> => {
-    if (elapsed() < pruneAt) return;
-    const now = host.clock();
-    await pruneChanges(host, now - SYNC_LIMITS.changesKeptMicros);
-    await pruneDeletedDatabases(host);
-    await pruneDevices(host, now - SYNC_LIMITS.devicesKeptMicros);
-    pruneAt = elapsed() + DAY_MICROS;
-  };
-  const sweeps = new SweepSchedule({
-    async sweep() {
-      await engine.collectExpiredData();
-      // Limited to the time of the last commit, as for expired data: a clock that is years ahead must not remove anything or move
-      // the head into the future.
-      const { value: last } = await transactions.read(({ head }) => ({ value: head }));
-      await pruneDaily({ store, transactions, clock: () => Math.min(clock(), last), pause });
-      await logs.sweep();
-    },
-    after,
-    report,
-  });
-  builds.start();
-  return {
-    onCommit(notice: CommitNotice) {
-      builds.onCommit(notice);
-      sweeps.onCommit(notice);
-    },
-    close() {
-      builds.close();
-      sweeps.close();
-    },
-  };
 }

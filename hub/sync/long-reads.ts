@@ -1,6 +1,6 @@
 /** A thread for long queries executes pulls and checks that would delay others, like another hub on the same store. */
+import type { EvaluatorPool } from '../evaluators/evaluator-pool.ts';
 import type { LongRead } from '../evaluators/messages.ts';
-import type { LongReads } from '../instance/open-hub.ts';
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
@@ -10,13 +10,13 @@ import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusal
  */
 export function executeElsewhere(
   { name, secret, message }: { readonly name: string } & Pick<LongRead, 'secret' | 'message'>,
-  longReads: LongReads,
+  evaluators: Pick<EvaluatorPool, 'holdsUpOthers' | 'read'>,
   sync: Pick<SyncHub, 'onPulledElsewhere'>,
 ): Promise<Uint8Array | SyncRefusal> | undefined {
   if (name !== 'pull' && name !== 'check') return undefined;
   const isLong = name === 'check' || loadsPages(message);
-  if (!longReads.takes(secret, isLong)) return undefined;
-  return longReads.execute({ name, secret, message }).then((answer) => {
+  if (!evaluators.holdsUpOthers({ secret }, isLong)) return undefined;
+  return evaluators.read({ name, secret, message }).then((answer) => {
     if (isSyncRefusal(answer)) return answer;
     const { json, read } = answer;
     if (read) sync.onPulledElsewhere(secret, message, read);

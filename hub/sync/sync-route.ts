@@ -25,32 +25,33 @@ export interface SyncRouteSettings {
 }
 
 export function createSyncRoute(
-  hub: Pick<
-    OpenedHub,
-    'engine' | 'http' | 'authentication' | 'onCommit' | 'longPushes' | 'longReads'
-  >,
+  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication' | 'onCommit' | 'evaluators'>,
   { queryTimeoutMs, heartbeatMs = SYNC_LIMITS.heartbeatMs }: SyncRouteSettings = {},
 ): HubRoute {
+  const { evaluators } = hub;
   const sync = createSyncHub({
     ...hub.authentication,
     engine: hub.engine,
     clock: hub.http.clock,
     onCommit: hub.onCommit,
-    longPushes: hub.longPushes,
-    recordTime: (secret, ms) => hub.longReads?.recordTime(secret, ms),
+    longPushes: evaluators && {
+      turnMs: (secret) => evaluators.turnMs({ secret }),
+      lineOf: (secret) => evaluators.lineOf({ secret }),
+      execute: (secret, message) => evaluators.push({ secret, message }),
+    },
+    recordTime: (secret, ms) => evaluators?.recordTime({ secret }, ms),
     pause,
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
-  const { longPushes, longReads } = hub;
   const longPush =
-    longPushes && ((secret: string, parts: TextParts) => longPushes.executeParts(secret, parts));
+    evaluators && ((secret: string, parts: TextParts) => evaluators.push({ secret, parts }));
   const longRead =
-    longReads &&
+    evaluators &&
     ((name: string, secret: string, message: unknown) =>
-      executeElsewhere({ name, secret, message }, longReads, sync));
+      executeElsewhere({ name, secret, message }, evaluators, sync));
   return {
     prefix: PREFIX,
-    takesParts: longPushes && ((path) => path === PUSH_PATH),
+    takesParts: evaluators && ((path) => path === PUSH_PATH),
     bodyValues: (path) => (path === PUSH_PATH ? Infinity : HUB_LIMITS.messageValues),
     handle: (request) =>
       answerSync(request, { sync, heartbeatMs, longPush, longRead, dress: compressed }),
