@@ -10,7 +10,7 @@ import type { HttpResponse } from '../../src/http/message.ts';
 import type { FileHub } from '../../src/sync/hub/files/file-hub.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import type { HubRequest } from '../http/route.ts';
-import { NO_CREDENTIAL, refuseSync, SYNC_HEADERS } from '../sync/answer-sync.ts';
+import { answerWith, NO_CREDENTIAL, refuseSync } from '../sync/answer-sync.ts';
 import { parseMessage } from '../sync/parse-message.ts';
 
 export const FILES_PREFIX = '/files/';
@@ -58,11 +58,7 @@ function homeIn(query: URLSearchParams): unknown {
   return [number === null ? query.get('collection') : Number(number), query.get('id')];
 }
 
-const json = (value: unknown): HttpResponse => ({
-  status: 200,
-  headers: SYNC_HEADERS,
-  body: JSON.stringify(value),
-});
+const json = (value: unknown): HttpResponse => answerWith(JSON.stringify(value));
 
 const STORED: HttpResponse = {
   status: 204,

@@ -37,7 +37,10 @@ export interface SyncAnswerOptions {
       ) => Promise<Uint8Array | SyncRefusal> | undefined)
     | undefined;
   /** Makes the response with an answer. If not given, the answer is sent without compression. */
-  readonly dress?: (body: string | Uint8Array, request: SyncRequest) => Promise<HttpResponse>;
+  readonly dress?: (
+    body: string | Uint8Array,
+    request: SyncRequest,
+  ) => HttpResponse | Promise<HttpResponse>;
 }
 
 export const PREFIX = '/sync/';
@@ -45,7 +48,7 @@ export const PUSH_PATH = `${PREFIX}push`;
 
 export async function answerSync(
   request: SyncRequest,
-  { sync, heartbeatMs, longPush, longRead, dress = dressPlainly }: SyncAnswerOptions,
+  { sync, heartbeatMs, longPush, longRead, dress = answerWith }: SyncAnswerOptions,
 ): Promise<HttpResponse> {
   const [path = '', search = ''] = request.path.split('?', 2);
   const name = path.slice(PREFIX.length);
@@ -112,11 +115,12 @@ export const SYNC_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-const dressPlainly = (body: string | Uint8Array): Promise<HttpResponse> =>
-  Promise.resolve({ status: 200, headers: SYNC_HEADERS, ...asBody(body) });
-
-export const asBody = (body: string | Uint8Array): Pick<HttpResponse, 'body' | 'bytes'> =>
-  typeof body === 'string' ? { body } : { body: '', bytes: body };
+/** @param body JSON */
+export const answerWith = (body: string | Uint8Array): HttpResponse => ({
+  status: 200,
+  headers: SYNC_HEADERS,
+  ...(typeof body === 'string' ? { body } : { body: '', bytes: body }),
+});
 
 export const refuseSync = (refusal: SyncRefusal): HttpResponse => ({
   status: STATUS[refusal.code] ?? 400,

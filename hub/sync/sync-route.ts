@@ -10,7 +10,7 @@ import { pause } from '../instance/hub-engine.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import {
   answerSync,
-  asBody,
+  answerWith,
   PREFIX,
   PUSH_PATH,
   SYNC_HEADERS,
@@ -70,8 +70,7 @@ async function compressed(
   { headers }: SyncRequest,
 ): Promise<HttpResponse> {
   const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?![.\d]))/.test(headers['accept-encoding'] ?? '');
-  if (!acceptsGzip || body.length < GZIP_MIN_CHARS)
-    return { status: 200, headers: SYNC_HEADERS, ...asBody(body) };
+  if (!acceptsGzip || body.length < GZIP_MIN_CHARS) return answerWith(body);
   const bytes = await compress(body);
   return {
     status: 200,
