@@ -77,16 +77,6 @@ export class LoopTurns {
     });
   }
 
-  /** Calls `begin` now or in a later turn of the event loop, or never if `isGone()` is true by then. */
-  begin(name: string, begin: () => void, isGone: () => boolean): void {
-    const beginUnlessGone = (): void => {
-      if (!isGone()) begin();
-    };
-    const free = this.enter(name, name, isGone);
-    if (free) void free.then(beginUnlessGone);
-    else beginUnlessGone();
-  }
-
   private recordChange(name: string): void {
     if (this.lastName !== undefined) this.isAloneFromMs = this.clock() + THERE_MS;
     this.lastName = name;

@@ -21,8 +21,12 @@ const turns = new LoopTurns({ alone: READ_ON, besideOthers: READ_ON });
 /** Pauses the body and continues in a later turn. @param address the address of the sender */
 export function pauseForTurn(request: AnyRequest, address: string): void {
   request.pause();
-  const goOn = (): void => void request.resume();
-  setImmediate(() => turns.begin(address, goOn, () => request.destroyed));
+  setImmediate(() => void resumeInTurn(request, address));
+}
+
+async function resumeInTurn(request: AnyRequest, address: string): Promise<void> {
+  await turns.enter(address, address, () => request.destroyed);
+  if (!request.destroyed) request.resume();
 }
 
 /** Discards the rest of the body of an answered request, because many clients read the response only after sending the whole body. */
