@@ -45,6 +45,20 @@ export async function given(): Promise<void> {
     q.Map(q.Paginate(notes), (ref) => q.Select(['data', 'title'], q.Get<Note>(ref))),
   );
   check<typeof titles, Page<string>>(true);
+  // A lambda with names does not tell what it makes, but a page stays a page, and an array an array.
+  const byName = q.Lambda('ref', q.Get(q.Var('ref')));
+  const named = await client.query(q.Map(q.Paginate(notes), byName));
+  check<typeof named, Page>(true);
+  const counted = await client.query(q.Map(q.Select('data', q.Paginate(notes)), byName));
+  check<typeof counted, unknown[]>(true);
+  const squares = await client.query(q.Map([1, 2], q.Lambda('n', q.Multiply(q.Var('n'), 2))));
+  check<typeof squares, unknown[]>(true);
+  const direct = await client.Map(q.Paginate(notes), byName);
+  check<typeof direct, Page>(true);
+  const claimed = await client.query(q.Map<Page<Note>>(q.Paginate(notes), byName));
+  check<typeof claimed, Page<Note>>(true);
+  const told = await client.query<Page<StoredDocument<Note>>>(q.Map(q.Paginate(notes), byName));
+  check<typeof told, Page<StoredDocument<Note>>>(true);
   const chosen = await client.query(q.If(q.Exists(q.Var('x')), 1, 'none'));
   check<typeof chosen, number | 'none'>(true);
   const bound = await client.query(q.Let({ a: 1 }, q.Do(q.Now(), { sum: q.Add(q.Var('a'), 1) })));

@@ -55,6 +55,9 @@ export type Mapped<C, F extends (...parts: never) => unknown> = C extends readon
   ? MadeOf<ElementOf<C>, F>[]
   : Page<MadeOf<ElementOf<C>, F>>;
 
+/** `T`, unless nothing tells it. Where a query is passed to a client, TypeScript tries `never` first. */
+type Known<T, Otherwise> = [T] extends [never] ? Otherwise : T;
+
 /** The union of two types, or only one of them if it contains the other: `number[]` for an array that was empty at first. */
 type Either<A, B> = [B] extends [A] ? A : [A] extends [B] ? B : A | B;
 
@@ -94,6 +97,13 @@ export interface Collections<M extends Mode> {
       collection: readonly T[],
       body: F,
     ): Returns<M, MadeOf<Evaluated<T>, F>[]>;
+    /** Applies a lambda to each element of an array or page. */
+    <T extends Page>(collection: Expr<Page>, body: Expr): Returns<M, Known<T, Page>>;
+    /** Applies a lambda to each element of an array or page. */
+    <T extends unknown[]>(
+      collection: Expr<readonly unknown[]> | readonly unknown[],
+      body: Expr,
+    ): Returns<M, Known<T, unknown[]>>;
     /** Applies a lambda to each element of an array or page. */
     <T = unknown, A extends Arg = Arg>(collection: A & NoSet<A>, body: Lambda): Returns<M, T>;
   };

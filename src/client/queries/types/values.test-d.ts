@@ -192,7 +192,7 @@ export function elements(): void {
   const counted = q.Count(q.Paginate(all));
   check<Of<typeof counted>, Page<number>>(true);
   const named = q.Map(q.Paginate(all), q.Lambda('ref', q.Get(q.Var('ref'))));
-  check<Of<typeof named>, unknown>(true);
+  check<Of<typeof named>, Page>(true);
 }
 
 export function sets(): void {
