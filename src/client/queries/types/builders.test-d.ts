@@ -59,6 +59,15 @@ export async function given(): Promise<void> {
   check<typeof claimed, Page<Note>>(true);
   const told = await client.query<Page<StoredDocument<Note>>>(q.Map(q.Paginate(notes), byName));
   check<typeof told, Page<StoredDocument<Note>>>(true);
+  // Where a page is expected at a number, it is an element of its data.
+  const firstOf = await client.query(q.Select(0, q.Paginate(notes)));
+  check<typeof firstOf, Ref>(true);
+  // A member that may be null is there where a path goes on through it: elsewhere Select fails, or takes the default.
+  const rated = q.Collection<{ rating?: { stars: number } | null }>('rated');
+  const stars = await client.query(
+    q.Select(['data', 'rating', 'stars'], q.Get(q.Ref(rated, '1')), 0),
+  );
+  check<typeof stars, number>(true);
   const chosen = await client.query(q.If(q.Exists(q.Var('x')), 1, 'none'));
   check<typeof chosen, number | 'none'>(true);
   const bound = await client.query(q.Let({ a: 1 }, q.Do(q.Now(), { sum: q.Add(q.Var('a'), 1) })));

@@ -1,16 +1,16 @@
 /** Types of paths in `Select`. */
 import type { Expr } from '../values.ts';
 import type { Arg } from './arguments.ts';
-import type { Data, StoredDocument } from './documents.ts';
+import type { Data, Page, StoredDocument } from './documents.ts';
 
 export type Step = string | number;
 
 /**
- * Type of the value at a literal path; `unknown` where the type does not tell. An optional member counts as present, because `Select` fails
- * when it is absent.
+ * Type of the value at a literal path; `unknown` where the type does not tell. Along the path, a member that is optional or may be null
+ * counts as present, because `Select` fails when it is not there.
  */
 export type At<O, P> = P extends readonly [infer K, ...infer Rest]
-  ? At<Member<O, K>, Rest>
+  ? At<Member<Present<O>, K>, Rest>
   : P extends readonly []
     ? O
     : P extends Step
@@ -27,7 +27,11 @@ type Member<O, K> = [O] extends [never]
       : unknown
     : K extends keyof O
       ? Exclude<O[K], undefined>
-      : unknown;
+      : K extends number
+        ? O extends Page<infer Each>
+          ? Each
+          : unknown
+        : unknown;
 
 /**
  * Makes a literal path that does not exist in a value of a known type a type error, by requiring a type that no path has. With a default,
@@ -71,7 +75,7 @@ type MissesStep<O, K> = [O] extends [never]
               ? true
               : false
             : [O] extends [object]
-              ? [K] extends [KeyOf<O>]
+              ? [K] extends [KeyOf<O> | (O extends Page ? number : never)]
                 ? false
                 : true
               : false;
