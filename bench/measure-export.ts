@@ -76,7 +76,7 @@ async function fill(log: QueryLog, count: number): Promise<void> {
           writeOps: 0,
           readBytes: 260,
           writeBytes: 0,
-          queryTimeMs: dice % 7,
+          queryTime: dice % 7,
           retries: 0,
         },
         credential: { kind: 'token', id: String(dice) },

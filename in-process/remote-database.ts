@@ -241,7 +241,7 @@ function metricsIn(headers: Headers): QueryMetrics {
     writeOps: number('x-byte-write-ops'),
     readBytes: number('x-storage-bytes-read'),
     writeBytes: number('x-storage-bytes-write'),
-    queryTimeMs: number('x-query-time'),
+    queryTime: number('x-query-time'),
     retries: number('x-txn-retries'),
   };
 }

@@ -24,6 +24,23 @@ export function describeTesting(): void {
     await expect(admin.query(q.Now())).rejects.toBeInstanceOf(DatabaseClosed);
   });
 
+  test('queryWithMetrics() gives the nine metrics by the names of the original', async () => {
+    const db = await openDatabase();
+    const { metrics } = await db.client().queryWithMetrics(q.Now());
+    expect(Object.keys(metrics).sort()).toEqual([
+      'bytesIn',
+      'bytesOut',
+      'computeOps',
+      'queryTime',
+      'readBytes',
+      'readOps',
+      'retries',
+      'writeBytes',
+      'writeOps',
+    ]);
+    await db.close();
+  });
+
   test('subscribe() receives each value of a query', async () => {
     const db = await openDatabase();
     const admin = db.client();

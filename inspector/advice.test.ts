@@ -12,7 +12,7 @@ const METRICS = {
   writeOps: 0,
   readBytes: 100_000,
   writeBytes: 0,
-  queryTimeMs: 1,
+  queryTime: 1,
   retries: 0,
 };
 
@@ -176,6 +176,6 @@ test('adviseOn() adds no field to an index whose terms are computed, or which ha
 test('isSlow() depends on the time or the reads', () => {
   expect(isSlow(asked(1))).toBe(true);
   expect(isSlow(asked(1, 1, 1))).toBe(false);
-  expect(isSlow({ ...asked(1, 1, 1), metrics: { ...METRICS, queryTimeMs: 100 } })).toBe(true);
+  expect(isSlow({ ...asked(1, 1, 1), metrics: { ...METRICS, queryTime: 100 } })).toBe(true);
   expect(isSlow({ metrics: { ...METRICS, readOps: 500 }, reads: undefined })).toBe(true);
 });

@@ -39,7 +39,7 @@ export function readsOf({ reads, metrics }: Pick<AdvisedQuery, 'reads' | 'metric
 
 export const isSlow = (query: Pick<AdvisedQuery, 'reads' | 'metrics'>): boolean => {
   const { documents, entries } = readsOf(query);
-  return query.metrics.queryTimeMs >= SLOW_MS || Math.max(documents, entries) >= MANY_READS;
+  return query.metrics.queryTime >= SLOW_MS || Math.max(documents, entries) >= MANY_READS;
 };
 
 export function adviseOn(query: AdvisedQuery, schema: SchemaInfo): readonly Advice[] {

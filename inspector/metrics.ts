@@ -5,7 +5,7 @@ import { formatBytes, formatNumber } from './format.ts';
 
 export const metricsList = (metrics: QueryMetrics): HTMLElement =>
   facts([
-    ['Time', `${formatNumber(metrics.queryTimeMs)} ms`],
+    ['Time', `${formatNumber(metrics.queryTime)} ms`],
     ['Compute', formatNumber(metrics.computeOps)],
     ['Reads', formatNumber(metrics.readOps)],
     ['Writes', formatNumber(metrics.writeOps)],

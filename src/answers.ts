@@ -9,7 +9,8 @@ export interface QueryMetrics {
   readonly writeOps: number;
   readonly readBytes: number;
   readonly writeBytes: number;
-  readonly queryTimeMs: number;
+  /** Milliseconds. Programs know the nine by their names in the original, so this one has no unit. */
+  readonly queryTime: number;
   readonly retries: number;
 }
 

@@ -168,7 +168,7 @@ test('queryWithMetrics() returns the metrics, and an error has its code, status 
     'bytesIn',
     'bytesOut',
     'computeOps',
-    'queryTimeMs',
+    'queryTime',
     'readBytes',
     'readOps',
     'retries',

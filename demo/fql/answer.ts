@@ -67,7 +67,7 @@ function placeButton(
 
 export function metricsList(metrics: QueryMetrics): HTMLElement {
   const items: readonly (readonly [label: string, value: string])[] = [
-    ['time', `${formatNumber(Math.round(metrics.queryTimeMs * 10) / 10)} ms`],
+    ['time', `${formatNumber(Math.round(metrics.queryTime * 10) / 10)} ms`],
     ['compute', formatNumber(metrics.computeOps)],
     ['reads', formatNumber(metrics.readOps)],
     ['writes', formatNumber(metrics.writeOps)],

@@ -11,7 +11,7 @@ const record = (number: number, reads: QueryRecord['reads']): QueryRecord =>
     tsMicros: 1_800_000_000_000_000,
     query: '{"add":[1,2]}',
     status: 200,
-    metrics: { queryTimeMs: 1, readOps: 6, writeOps: 0 },
+    metrics: { queryTime: 1, readOps: 6, writeOps: 0 },
     reads,
   }) as unknown as QueryRecord;
 

@@ -70,7 +70,7 @@ export function queriesPanel(context: Context): Panel {
 /** Combines time and reads, because reads do not depend on the speed of the machine. */
 function costOf(record: QueryRecord): number {
   const { documents, entries } = readsOf(record);
-  return record.metrics.queryTimeMs + (documents + entries) / 100;
+  return record.metrics.queryTime + (documents + entries) / 100;
 }
 
 function item(context: Context, record: QueryRecord): HTMLElement {
@@ -78,7 +78,7 @@ function item(context: Context, record: QueryRecord): HTMLElement {
   const { documents, entries } = readsOf(record);
   const details = h('div', { class: 'detail' });
   const summary = [
-    `${formatTime(tsMicros)} · ${formatNumber(metrics.queryTimeMs)} ms`,
+    `${formatTime(tsMicros)} · ${formatNumber(metrics.queryTime)} ms`,
     // Which data was read is not known for a query that ran before the inspector was opened.
     record.reads
       ? `${counted(documents, 'document')}, ${counted(entries, 'entry', 'entries')}`

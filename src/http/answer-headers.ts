@@ -19,7 +19,7 @@ export const metricHeaders = (metrics: QueryMetrics): Record<string, string> => 
   'x-compute-ops': String(metrics.computeOps),
   'x-byte-read-ops': String(metrics.readOps),
   'x-byte-write-ops': String(metrics.writeOps),
-  'x-query-time': String(Math.round(metrics.queryTimeMs)),
+  'x-query-time': String(Math.round(metrics.queryTime)),
   'x-query-bytes-in': String(metrics.bytesIn),
   'x-query-bytes-out': String(metrics.bytesOut),
   // The same metrics under the names that older programs read.

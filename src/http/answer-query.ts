@@ -160,7 +160,7 @@ async function bodyOf(
   const body = isDetailed && faults ? detailedBody(faults) : plain;
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
   const traced = isWithTrace
-    ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`
+    ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTime}}]}`
     : body;
   // Errors are indented where those of all responses are (`dressAnswer`).
   if (!isFormatted || status >= 400) return traced;

@@ -45,7 +45,7 @@ const watchedOf = (ts: Micros, line: ExportedRecord): Omit<WatchedQuery, 'number
     writeOps: line.BYTE_WRITE_OPS,
     readBytes: line.STORAGE_BYTES_READ,
     writeBytes: line.STORAGE_BYTES_WRITE,
-    queryTimeMs: line.QUERY_TIME_MS,
+    queryTime: line.QUERY_TIME_MS,
     retries: line.TXN_RETRIES,
   },
   reads: undefined,

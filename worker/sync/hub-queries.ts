@@ -227,6 +227,6 @@ function metricsIn(headers: Headers): QueryMetrics {
     computeOps: number('x-compute-ops'),
     readOps: number('x-byte-read-ops'),
     writeOps: number('x-byte-write-ops'),
-    queryTimeMs: number('x-query-time'),
+    queryTime: number('x-query-time'),
   };
 }

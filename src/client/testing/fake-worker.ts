@@ -21,7 +21,7 @@ export const METRICS = {
   writeOps: 0,
   readBytes: 6,
   writeBytes: 7,
-  queryTimeMs: 8,
+  queryTime: 8,
   retries: 9,
 };
 

@@ -123,7 +123,7 @@ function shownOf({ status, body, metrics }: QueryAnswer) {
   const told = body
     .replaceAll(/"(hashed_secret|secret|global_id)":"[^"]*"/g, '"$1":"*"')
     .replaceAll(/"ts":\d+/g, '"ts":0');
-  const { queryTimeMs: _, ...work } = metrics;
+  const { queryTime: _, ...work } = metrics;
   return { status, told, work };
 }
 

@@ -59,7 +59,7 @@ export const NO_METRICS: QueryMetrics = {
   writeOps: 0,
   readBytes: 0,
   writeBytes: 0,
-  queryTimeMs: 0,
+  queryTime: 0,
   retries: 0,
 };
 

@@ -507,7 +507,7 @@ test('a failed login does not reveal whether the user exists', async () => {
   const unknown = await w.answer(loginBy(byEmail('nob@example.org'), 'two'), client);
   expect(wrong.status).toBe(400);
   expect(unknown.body).toBe(wrong.body);
-  const shown = ({ metrics }: typeof wrong) => ({ ...metrics, queryTimeMs: 0 });
+  const shown = ({ metrics }: typeof wrong) => ({ ...metrics, queryTime: 0 });
   expect(shown(unknown)).toEqual(shown(wrong));
   const asked = (email: string) => w.answer(identify('two', byEmail(email)), client);
   expect(shown(await asked('nob@example.org'))).toEqual(shown(await asked('ann@example.org')));

@@ -26,7 +26,7 @@ export function answerOf(
     writeOps: outcome.ok ? meters.writeOps : 0,
     readBytes: isCounted ? meters.readBytes : 0,
     writeBytes: outcome.ok ? meters.writeBytes : 0,
-    queryTimeMs: Math.round(tookMicros / 1000),
+    queryTime: Math.round(tookMicros / 1000),
     retries: run.retries,
   };
   return {
@@ -63,7 +63,7 @@ export function refusedQuery(
     bytesIn:
       request.queryParts?.reduce((sum, { length }) => sum + length, 0) ?? utf8Length(request.query),
     bytesOut: utf8Length(answer.body),
-    queryTimeMs: Math.round((ended - started) / 1000),
+    queryTime: Math.round((ended - started) / 1000),
   };
   return { ...answer, metrics };
 }

@@ -56,7 +56,7 @@ export const ANSWER: LoggedAnswer = {
     writeOps: 3,
     readBytes: 4,
     writeBytes: 5,
-    queryTimeMs: 6,
+    queryTime: 6,
     retries: 7,
   },
   credential: { kind: 'key', id: '42' },
