@@ -68,7 +68,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
         const own: [string, number] = [id, 0];
         verdicts.push(own);
         const judged = settled.then((verdict) => {
-          own[1] = verdict.tsMicros;
+          own[1] = verdict.ts;
           const isRefused = verdict.state === 'refused';
           const found = (isRefused ? [] : (verdict.value ?? [])) as (readonly number[] | true)[];
           operations.push({

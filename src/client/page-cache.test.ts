@@ -288,7 +288,7 @@ test('sync continues when the page is shown again, and missed verdicts settle th
             state: 'confirmed',
             madeMicros: 0,
             query: '1',
-            tsMicros: 7,
+            ts: 7,
             body: '{"resource":1}',
             replaces: undefined,
           },
@@ -300,7 +300,7 @@ test('sync continues when the page is shown again, and missed verdicts settle th
   const { settled } = await sync.client.submit(q.Add(1));
   leave();
   show();
-  expect(await settled).toMatchObject({ id: '0.1', state: 'confirmed', tsMicros: 7 });
+  expect(await settled).toMatchObject({ id: '0.1', state: 'confirmed', ts: 7 });
   expect(calls).toMatchObject([{ secret: 'token' }, { secret: undefined, login: undefined }]);
   expect(workers[1]?.opened[0]?.syncSecret).toBe('s');
   await db.close();

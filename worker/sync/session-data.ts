@@ -17,7 +17,7 @@ export function judgedData(record: WriteRecord): JudgedData | undefined {
   const { verdict } = record;
   if (!verdict) return undefined;
   const { state, ts, body } = verdict;
-  return { ...madeOf(record), state, tsMicros: ts, body };
+  return { ...madeOf(record), state, ts, body };
 }
 
 const madeOf = ({ id, at, item, replaces, note }: WriteRecord) => ({

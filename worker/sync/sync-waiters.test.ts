@@ -94,7 +94,7 @@ test('a repeated verdict is emitted once, but only the latest verdicts are remem
     state: 'confirmed',
     madeMicros: 0,
     query: '1',
-    tsMicros: n,
+    ts: n,
     body: undefined,
     replaces: undefined,
   });
@@ -219,11 +219,11 @@ test('a different verdict on a write, from a restored hub, is emitted too', asyn
     state: 'confirmed',
     madeMicros: 0,
     query: '1',
-    tsMicros: 1,
+    ts: 1,
     body: undefined,
     replaces: undefined,
   };
-  for (const each of [verdict, { ...verdict, state: 'refused', tsMicros: 2 } as const])
+  for (const each of [verdict, { ...verdict, state: 'refused', ts: 2 } as const])
     for (const again of [each, each]) waits.onVerdict(again);
   expect(received.map(({ state }) => state)).toEqual(['confirmed', 'refused']);
 });

@@ -95,7 +95,7 @@ export class SyncWaiters {
   onVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
     // A hub that was restored from a backup gives another verdict.
-    const name = `${write.id} ${write.tsMicros}`;
+    const name = `${write.id} ${write.ts}`;
     if (this.emitted.has(name)) return;
     remember(this.emitted, name, undefined, EMITTED_MAX);
     this.options.emit(write);

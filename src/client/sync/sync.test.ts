@@ -35,7 +35,7 @@ const judged = (id: string): JudgedData => ({
   state: 'confirmed',
   madeMicros: 0,
   query: '1',
-  tsMicros: 7,
+  ts: 7,
   body: '{"resource":1}',
   replaces: undefined,
 });
@@ -150,7 +150,7 @@ test('submit() gets a verdict that arrives before or after its answer', async ()
   await again.sync.start(OPTIONS);
   const late = await again.sync.client.submit(q.Add(1));
   again.tell({ type: 'sync-verdict', write: judged('0.1') });
-  expect((await late.settled).tsMicros).toBe(7);
+  expect((await late.settled).ts).toBe(7);
 });
 
 test('the option `url` may be a URL object', async () => {
@@ -191,7 +191,7 @@ test('submit() sends a label and data, and writes.list() returns them', async ()
 test('writes.settled() returns a known verdict, or waits for it with all other callers', async () => {
   const known = fakeWorker('live', { verdict: judged('0.1') });
   await known.sync.start(OPTIONS);
-  expect(await known.sync.writes.settled('0.1')).toMatchObject({ state: 'confirmed', tsMicros: 7 });
+  expect(await known.sync.writes.settled('0.1')).toMatchObject({ state: 'confirmed', ts: 7 });
   const { sync, tell } = fakeWorker('live', { verdict: undefined });
   await sync.start(OPTIONS);
   const { settled } = await sync.client.submit(q.Add(1));
@@ -212,7 +212,7 @@ test('writes.settled() gets a verdict that arrives before its answer, however ma
   for (let n = 1; n <= 1001; n++) tell({ type: 'sync-verdict', write: judged(`0.${n}`) });
   await heard;
   answer(undefined);
-  expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
+  expect(await settled).toMatchObject({ id: '0.1', ts: 7 });
 });
 
 test('writes.settled() of an unknown write rejects and leaves no waiter', async () => {
@@ -238,7 +238,7 @@ test('settled() gets a verdict that was made while the sync was stopped during i
   await sync.stop();
   await sync.start(OPTIONS);
   answer(undefined);
-  expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
+  expect(await settled).toMatchObject({ id: '0.1', ts: 7 });
 });
 
 test('closing the database rejects waits for verdicts, even while the sync is stopped', async () => {
@@ -266,7 +266,7 @@ test('a verdict that was made while the sync was stopped settles its write after
   sync.addEventListener('verdict', ({ detail }) => verdicts.push(detail.id));
   await sync.stop();
   await sync.start(OPTIONS);
-  expect(await settled).toMatchObject({ state: 'confirmed', tsMicros: 7 });
+  expect(await settled).toMatchObject({ state: 'confirmed', ts: 7 });
   expect(verdicts).toEqual(['0.1']);
 });
 

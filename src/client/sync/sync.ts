@@ -370,7 +370,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     const gone = new Set(awaited.keys());
     for (const write of await this.#worker.ask((host) => host.writes(undefined))) {
       gone.delete(write.id);
-      if ('tsMicros' in write && awaited.has(write.id)) await this.#onVerdict(write);
+      if ('ts' in write && awaited.has(write.id)) await this.#onVerdict(write);
     }
     // These writes were resolved in another tab: `settled()` rejects the promises of their waiters.
     for (const id of gone) this.writes.settled(id).catch(() => undefined);

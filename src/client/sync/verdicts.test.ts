@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Verdicts } from './verdicts.ts';
 import type { Verdict } from './writes.ts';
 
-const verdict: Verdict = { id: '0.1', state: 'confirmed', tsMicros: 7, value: 1 };
+const verdict: Verdict = { id: '0.1', state: 'confirmed', ts: 7, value: 1 };
 
 test('all requests for the same verdict share one promise', async () => {
   const verdicts = new Verdicts();

@@ -9,7 +9,7 @@ const pending: PendingData = { ...made, state: 'local', predicted: 'refused' };
 const judged = (state: JudgedData['state'], body: string | undefined): JudgedData => ({
   ...made,
   state,
-  tsMicros: 7,
+  ts: 7,
   body,
 });
 const REFUSAL = '{"errors":[{"code":"instance not found","description":"Gone.","position":[]}]}';
@@ -39,7 +39,7 @@ test('writeOf() returns the members of the state of a write', async () => {
     ...same,
     state: 'amended',
     predicted: undefined,
-    tsMicros: 7,
+    ts: 7,
     value: expect.objectContaining({ value: '2026-01-01T00:00:00Z' }),
   });
   const told = [pending, judged('confirmed', '{"resource":5}'), judged('refused', REFUSAL)];
@@ -60,5 +60,5 @@ test('a refused write has the error of its code, or `unknown_error` if no reason
 test('the state of a verdict narrows its type', () => {
   const told = (verdict: Verdict<number>): number | string | undefined =>
     verdict.state === 'refused' ? verdict.error.description : verdict.value;
-  expect(told({ id: '0.1', state: 'confirmed', tsMicros: 1, value: 3 })).toBe(3);
+  expect(told({ id: '0.1', state: 'confirmed', ts: 1, value: 3 })).toBe(3);
 });

@@ -34,7 +34,7 @@ export type StoredWriteData = AppTypes extends { writeData: infer T } ? T : Json
 interface Judged {
   readonly id: string;
   /** Time by the hub's clock, µs: when the transaction was committed, or the write was refused. */
-  readonly tsMicros: number;
+  readonly ts: number;
 }
 
 /** The hub has executed the write. */
@@ -84,7 +84,7 @@ export type Write = PendingWrite | JudgedWrite;
 export type WriteIn<State extends WriteState> = Write & { readonly state: State };
 
 export async function writeOf(data: SentWrite): Promise<Write> {
-  if ('tsMicros' in data) return judgedWriteOf(data);
+  if ('ts' in data) return judgedWriteOf(data);
   const { id, state, predicted } = data;
   return { ...madeOf(data), id, state, predicted };
 }
@@ -108,12 +108,12 @@ const TOO_LONG: WireError = {
   description: 'The reason was too long to be kept.',
 };
 
-async function verdictOf({ id, state, tsMicros, body }: JudgedData): Promise<Verdict> {
+async function verdictOf({ id, state, ts, body }: JudgedData): Promise<Verdict> {
   const { resource, errors = [TOO_LONG] } = (await decodeWire(body ?? '{}')) as {
     readonly resource?: unknown;
     readonly errors?: readonly WireError[];
   };
   return state === 'refused'
-    ? { id, tsMicros, state, error: queryError(errors) }
-    : { id, tsMicros, state, value: resource };
+    ? { id, ts, state, error: queryError(errors) }
+    : { id, ts, state, value: resource };
 }

@@ -202,7 +202,7 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
         replaces: undefined,
         note: undefined,
       };
-      const write = { id, madeMicros, query, replaces, note, tsMicros: 7, ...verdict };
+      const write = { id, madeMicros, query, replaces, note, ts: 7, ...verdict };
       writes.set(id, write);
       fake?.emit({ type: 'sync-verdict', write });
     },
