@@ -91,10 +91,11 @@ test('while an address is barred, its other connections are not closed for those
   isBarred = true;
   dial();
   await expect.poll(() => places.count).toBe(2);
-  const response = Object.assign(new EventEmitter(), { headersSent: false, setHeader: vi.fn() });
+  const setHeader = vi.fn<(name: string, value: string) => void>();
+  const response = Object.assign(new EventEmitter(), { headersSent: false, setHeader });
   places.requested(served[0] as Socket, '192.0.2.1', response as unknown as ServerResponse);
-  expect(response.setHeader).not.toHaveBeenCalled();
+  expect(setHeader).not.toHaveBeenCalled();
   isBarred = false;
   places.requested(served[0] as Socket, '192.0.2.1', response as unknown as ServerResponse);
-  expect(response.setHeader).toHaveBeenCalledWith('connection', 'close');
+  expect(setHeader).toHaveBeenCalledWith('connection', 'close');
 });
