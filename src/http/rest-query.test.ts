@@ -73,6 +73,10 @@ test('restQuery() treats a body as data, even if its members look like expressio
   ]);
 });
 
-test.each(['[1]', '{', '1'])('restQuery() refuses the body %s', (body) => {
-  expect(queryOf('POST', '/collections', body)).toBe('invalid body');
-});
+test.each(['[1]', '{', '1'])(
+  'restQuery() refuses the body %s, but a wrong method first',
+  (body) => {
+    expect(queryOf('POST', '/collections', body)).toBe('invalid body');
+    expect(queryOf('PUT', '/collections', body)).toBe('method not allowed');
+  },
+);

@@ -60,15 +60,13 @@ export function restQuery(
   body: string | undefined,
 ): RestQuery | RestRefusal {
   if (method === 'GET') return restRead(target, parameters);
-  if (target.events || !['POST', 'PUT', 'PATCH', 'DELETE'].includes(method))
-    return 'method not allowed';
+  const methods = target.of === 'kind' ? ['POST'] : ['POST', 'PUT', 'PATCH', 'DELETE'];
+  if (target.events || !methods.includes(method)) return 'method not allowed';
   const write = (query: string): RestQuery => ({ query, allows: 'write' });
-  if (method === 'DELETE')
-    return target.of === 'kind' ? 'method not allowed' : write(`{"delete":${refText(target)}}`);
+  if (method === 'DELETE') return write(`{"delete":${refText(target)}}`);
   const params = paramsText(body);
   if (params === undefined) return 'invalid body';
   if (method === 'POST') return write(`{"create":${refText(target)},"params":${params}}`);
-  if (target.of === 'kind') return 'method not allowed';
   const form = method === 'PUT' ? 'replace' : 'update';
   return write(`{"${form}":${refText(target)},"params":${params}}`);
 }
