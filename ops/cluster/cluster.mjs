@@ -287,13 +287,15 @@ export class Cluster {
    * @param {Record<string, unknown>} settings such as `ttl`
    */
   async configurePatroni(settings) {
-    const primary = await this.primary();
-    if (!primary) throw new Error('Patroni cannot be configured: there is no primary.');
-    const answer = await fetch(`http://${primary.address}:8008/config`, {
-      method: 'PATCH',
-      body: JSON.stringify(settings),
-    });
-    if (!answer.ok) throw new Error(`Patroni: ${answer.status} ${await answer.text()}`);
+    // Patroni refuses a change (409) if its knowledge of the current settings is outdated.
+    await until(async () => {
+      const primary = await this.primary();
+      const answer = await fetch(`http://${primary?.address}:8008/config`, {
+        method: 'PATCH',
+        body: JSON.stringify(settings),
+      }).catch(() => undefined);
+      return answer?.ok === true;
+    }, 'Patroni accepts other settings');
   }
 
   async status() {
