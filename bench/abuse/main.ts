@@ -163,8 +163,8 @@ if (values.only === '' && values.at === '') {
 Each attack runs for ${ATTACK_MS / 1000} s from an address of its own, with a token without privileges or with no secret, while an
 innocent client sends a query and a \`/ping\` every 50 ms. An attack is held off when the p95 of that query is within three times of quiet
 (or under 10 ms), the hub's event loop is never blocked for more than 50 ms, the innocent client is refused nothing, and the hub grows
-by less than 512 MiB. Attackers, client and hub share the cores. Attackers are other machines in life: here their thread has the
-lowest priority (on Linux), so that they get what hub and client leave.
+by less than 512 MiB. Attackers, client and hub share the cores. Attackers are other machines in life: here each is a process
+of the lowest priority (not on Windows), so that it gets what hub and client leave.
 
 In a page (Chromium), attackers and innocent share the page and its worker. There \`/ping\` is the query \`1\`, and what is blocked is the
 page's own thread, by what it sends and gets; memory is that of its process.
