@@ -1,5 +1,6 @@
 /** What `burrowdb/testing` guarantees in every environment in which its tests run. */
 import { expect, test } from 'vitest';
+import { METRIC_NAMES } from '../src/client/testing/metric-names.ts';
 import { DatabaseClosed, NotFound, q, QueryError, Unauthorized, UsageError } from '../src/index.ts';
 import { createClock, createNetwork, openDatabase, openHub } from './testing.ts';
 import { signUp, todos } from './testing/todo-kit.ts';
@@ -27,17 +28,7 @@ export function describeTesting(): void {
   test('queryWithMetrics() gives the nine metrics by the names of the original', async () => {
     const db = await openDatabase();
     const { metrics } = await db.client().queryWithMetrics(q.Now());
-    expect(Object.keys(metrics).sort()).toEqual([
-      'bytesIn',
-      'bytesOut',
-      'computeOps',
-      'queryTime',
-      'readBytes',
-      'readOps',
-      'retries',
-      'writeBytes',
-      'writeOps',
-    ]);
+    expect(Object.keys(metrics).sort()).toEqual(METRIC_NAMES);
     await db.close();
   });
 

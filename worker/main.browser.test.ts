@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { METRIC_NAMES } from '../src/client/testing/metric-names.ts';
 import {
   BadRequest,
   NotFound,
@@ -164,17 +165,7 @@ test('queryWithMetrics() returns the metrics, and an error has its code, status 
   );
   expect(value.data).toEqual({ a: 1 });
   expect(metrics.writeOps).toBeGreaterThan(0);
-  expect(Object.keys(metrics).sort()).toEqual([
-    'bytesIn',
-    'bytesOut',
-    'computeOps',
-    'queryTime',
-    'readBytes',
-    'readOps',
-    'retries',
-    'writeBytes',
-    'writeOps',
-  ]);
+  expect(Object.keys(metrics).sort()).toEqual(METRIC_NAMES);
   const missing: unknown = await admin
     .query(q.Get(q.Ref(q.Collection('notes'), '99')))
     .catch((reason: unknown) => reason);

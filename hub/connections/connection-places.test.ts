@@ -32,6 +32,16 @@ function dial(): Socket {
   return client;
 }
 
+/** One connection is served; then the address is barred, so the second one waits. */
+async function openWithOneServedAndOneWaiting(): Promise<void> {
+  await open();
+  dial();
+  await expect.poll(() => served.length).toBe(1);
+  isBarred = true;
+  dial();
+  await expect.poll(() => places.count).toBe(2);
+}
+
 beforeEach(() => {
   isBarred = false;
 });
@@ -54,12 +64,7 @@ test('connections of a barred address wait, and are served when it is barred no 
 });
 
 test('while an address is barred, its waiting connections are not served when one of its others ends', async () => {
-  await open();
-  dial();
-  await expect.poll(() => served.length).toBe(1);
-  isBarred = true;
-  dial();
-  await expect.poll(() => places.count).toBe(2);
+  await openWithOneServedAndOneWaiting();
   served[0]?.destroy();
   await expect.poll(() => places.count).toBe(1);
   expect(served).toHaveLength(1);
@@ -85,12 +90,7 @@ test('as many connections of a barred address wait as it may have, and no more',
 });
 
 test('while an address is barred, its other connections are not closed for those that wait', async () => {
-  await open();
-  dial();
-  await expect.poll(() => served.length).toBe(1);
-  isBarred = true;
-  dial();
-  await expect.poll(() => places.count).toBe(2);
+  await openWithOneServedAndOneWaiting();
   const setHeader = vi.fn<(name: string, value: string) => void>();
   const response = Object.assign(new EventEmitter(), { headersSent: false, setHeader });
   places.requested(served[0] as Socket, '192.0.2.1', response as unknown as ServerResponse);

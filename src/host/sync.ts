@@ -67,7 +67,7 @@ export interface PendingData extends MadeWrite {
 
 export interface JudgedData extends MadeWrite {
   readonly state: VerdictState;
-  /** Time by the hub's clock. */
+  /** Time by the hub's clock, in µs. */
   readonly ts: number;
   /** As for a query; undefined if it was too long to be stored. */
   readonly body: string | undefined;

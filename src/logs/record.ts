@@ -95,7 +95,7 @@ type StoredRecord = readonly [
     writeOps: number,
     readBytes: number,
     writeBytes: number,
-    queryTime: number,
+    queryTimeMs: number,
     retries: number,
   ],
 ];
@@ -195,7 +195,7 @@ function exported(record: StoredRecord, regionGroup: string): ExportedRecord {
   const [ts, database, requestId, apiVersion, method, path, status, errorCode, ...more] = record;
   const [credential, query, userAgent, forwardedFor, tags, traceparent, metrics] = more;
   const [bytesIn, bytesOut, computeOps, readOps, writeOps, readBytes, ...rest] = metrics;
-  const [writeBytes, queryTime, retries] = rest;
+  const [writeBytes, queryTimeMs, retries] = rest;
   return {
     API_VERSION: apiVersion,
     BYTES_IN: bytesIn,
@@ -204,7 +204,7 @@ function exported(record: StoredRecord, regionGroup: string): ExportedRecord {
     BYTE_WRITE_OPS: writeOps,
     COMPUTE_OPS: computeOps,
     DATABASE: database,
-    QUERY_TIME_MS: queryTime,
+    QUERY_TIME_MS: queryTimeMs,
     REGION_GROUP: regionGroup,
     REQUEST_HEADERS: headersText(userAgent, forwardedFor),
     REQUEST_METHOD: method,
