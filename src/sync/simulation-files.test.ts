@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FILE_MUTANTS } from './testing/file-simulation/file-run.ts';
 import { simulateFiles } from './testing/file-simulation/simulate-files.ts';
 
-const SEEDS = 300;
+const SEEDS = 150;
 const MINUTE = 60_000;
 
 /** What must have occurred at least once; otherwise the campaign proves nothing. */

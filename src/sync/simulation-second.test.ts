@@ -1,4 +1,4 @@
-/** A third of the campaign, in a file of its own so that it runs in parallel. `BURROW_SIMULATION_SEEDS=500` tries new random seeds. */
+/** Half of the campaign, in a file of its own so that it runs in parallel. `BURROW_SIMULATION_SEEDS=500` tries new random seeds. */
 import { expect, test } from 'vitest';
 import { runSeeds, seedsFrom } from './testing/simulation/some-seeds.ts';
 

@@ -1,4 +1,4 @@
-/** A third of the campaign: fixed seeds, and seeds that failed earlier. The other parts: `simulation-second`, `simulation-third`. */
+/** Half of the campaign: fixed seeds, and seeds that failed earlier. The other half: `simulation-second`. */
 import { expect, test } from 'vitest';
 import {
   countsAsText,
