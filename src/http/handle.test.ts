@@ -347,6 +347,34 @@ test('the REST routes create, read, update, list and delete documents', async ()
   });
 });
 
+test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
+  'in API version %s, the REST routes of access providers answer like those of other kinds',
+  async (version) => {
+    const accessTokens = {
+      rootAudience: 'https://hub.example',
+      fetchKeys: () => Promise.reject(new Error('No token is checked here.')),
+      isSigned: () => Promise.resolve(false),
+    };
+    const host = await openMemoryHost({ accessTokens });
+    const statusOf = async (method: string, path: string, body?: string) => {
+      const headers = { ...bearer(host.admin), 'x-faunadb-api-version': version };
+      return (await host.handle({ method, path, headers, body })).status;
+    };
+    const provider = {
+      name: 'login',
+      issuer: 'https://login.example/',
+      jwks_uri: 'https://login.example/keys',
+    };
+    expect(await statusOf('POST', '/access_providers', JSON.stringify(provider))).toBe(201);
+    expect(await statusOf('GET', '/access_providers')).toBe(200);
+    expect(await statusOf('GET', '/access_providers/login')).toBe(200);
+    expect(await statusOf('PATCH', '/access_providers/login', '{"data":{"a":1}}')).toBe(200);
+    expect(await statusOf('DELETE', '/access_providers/login')).toBe(200);
+    for (const name of ['login', 'self'])
+      expect(await statusOf('GET', `/access_providers/${name}`)).toBe(404);
+  },
+);
+
 test('over REST routes only the root secret may change keys', async () => {
   const host = await openMemoryHost();
   const made = (await query(host, { create_key: { object: { role: 'admin' } } })).json.resource as {

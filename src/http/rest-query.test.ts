@@ -10,38 +10,33 @@ function queryOf(method: string, url: string, body?: string): unknown {
   return typeof input === 'string' ? input : [input.allows, JSON.parse(input.query)];
 }
 
+const native = (id: string) => ({ '@ref': { id } });
+const named = (id: string, kind: string) => ({ '@ref': { id, collection: native(kind) } });
 const USERS = { ref: { collection: 'users' }, id: '1' };
 const self = (collection: unknown) => ({ '@ref': { id: 'self', collection } });
 
 test.each([
-  ['GET', '/collections', ['read', { paginate: { collections: null } }]],
-  ['GET', '/classes?size=2', ['read', { paginate: { classes: null }, size: 2 }]],
-  ['GET', '/indexes?after=12', ['read', { paginate: { indexes: null }, after: { quote: 12 } }]],
+  ['GET', '/collections', ['read', { paginate: native('collections') }]],
+  ['GET', '/classes?size=2', ['read', { paginate: native('classes'), size: 2 }]],
+  ['GET', '/indexes?after=12', ['read', { paginate: native('indexes'), after: { quote: 12 } }]],
   [
     'GET',
     '/keys?before=keys/12',
-    ['read', { paginate: { keys: null }, before: { '@ref': 'keys/12' } }],
+    ['read', { paginate: native('keys'), before: { '@ref': 'keys/12' } }],
   ],
   [
     'GET',
     '/keys?before={"a":[1,{"@ts":"x"}]}',
-    ['read', { paginate: { keys: null }, before: { quote: { a: [1, { '@ts': 'x' }] } } }],
+    ['read', { paginate: native('keys'), before: { quote: { a: [1, { '@ts': 'x' }] } } }],
   ],
-  ['GET', '/collections/users', ['read', { get: { collection: 'users' } }]],
+  ['GET', '/collections/users', ['read', { get: named('users', 'collections') }]],
   ['GET', '/classes/users/1', ['read', { get: USERS }]],
   ['GET', '/collections/users/1/events?size=5', ['read', { paginate: { events: USERS }, size: 5 }]],
-  ['GET', '/functions/f%2Fg', ['read', { get: { function: 'f/g' } }]],
-  ['GET', '/keys/7', ['read', { get: { ref: { keys: null }, id: '7' } }]],
-  ['GET', '/tokens/self', ['read', { get: self({ '@ref': { id: 'tokens' } }) }]],
-  ['GET', '//tokens//self', ['read', { get: self({ '@ref': { id: 'tokens' } }) }]],
-  [
-    'GET',
-    '/collections/users/self',
-    [
-      'read',
-      { get: self({ '@ref': { id: 'users', collection: { '@ref': { id: 'collections' } } } }) },
-    ],
-  ],
+  ['GET', '/functions/f%2Fg', ['read', { get: named('f/g', 'functions') }]],
+  ['GET', '/keys/7', ['read', { get: { ref: native('keys'), id: '7' } }]],
+  ['GET', '/tokens/self', ['read', { get: self(native('tokens')) }]],
+  ['GET', '//tokens//self', ['read', { get: self(native('tokens')) }]],
+  ['GET', '/collections/users/self', ['read', { get: self(named('users', 'collections')) }]],
   ['DELETE', '/collections/users/1', ['write', { delete: USERS }]],
   ['DELETE', '/roles', 'method not allowed'],
   ['PATCH', '/roles', 'method not allowed'],
@@ -61,7 +56,7 @@ test('restQuery() treats a body as data, even if its members look like expressio
   const body = { data: { at: { '@ts': 't' }, odd: { '@obj': { '@ts': 1 } }, add: [{ '@x': 1 }] } };
   expect(queryOf('POST', '/collections/users', JSON.stringify(body))).toEqual([
     'write',
-    { create: { collection: 'users' }, params: { quote: body } },
+    { create: named('users', 'collections'), params: { quote: body } },
   ]);
   expect(queryOf('PUT', '/collections/users/1', '{}')).toEqual([
     'write',

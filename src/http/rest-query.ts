@@ -11,13 +11,9 @@ type Kind = NativeName | 'classes';
 const isKind = (name: string | undefined): name is Kind =>
   name !== undefined && (name === 'classes' || Object.hasOwn(NATIVE_KINDS, name));
 
-const nativeNameOf = (kind: Kind): NativeName => (kind === 'classes' ? 'collections' : kind);
-
-/** Wire key of the expression that makes a ref by name. Undefined for kinds whose members are identified by id. */
-function formByName(kind: Kind): string | undefined {
-  const { isNamed, singular } = NATIVE_KINDS[nativeNameOf(kind)];
-  return isNamed ? singular : undefined;
-}
+/** Whether members are identified by name. The others are identified by id. */
+const isNamed = (kind: Kind): boolean =>
+  NATIVE_KINDS[kind === 'classes' ? 'collections' : kind].isNamed;
 
 export type RestTarget = { readonly events: boolean } & (
   | { readonly of: 'kind'; readonly kind: Kind }
@@ -36,7 +32,7 @@ export function findRestTarget(segments: readonly string[]): RestTarget | undefi
   if (name === undefined) return { of: 'kind', kind, events };
   const isCollection = kind === 'classes' || kind === 'collections';
   if (id === undefined) {
-    if (name === 'self' && formByName(kind) === undefined)
+    if (name === 'self' && !isNamed(kind))
       return { of: 'self', kind, collection: undefined, events };
     return { of: 'member', kind, name, events };
   }
@@ -80,29 +76,36 @@ function restRead(target: RestTarget, parameters: URLSearchParams): RestQuery | 
   return { query: `{"paginate":${set}${options}}`, allows: 'read' };
 }
 
+/** Literal refs, because functions such as `access_providers` are missing in older API versions. */
 function refText(target: RestTarget): string {
   switch (target.of) {
     case 'kind':
-      return `{"${target.kind}":null}`;
+      return nativeRef(target.kind);
     case 'member': {
-      const form = formByName(target.kind);
-      return form === undefined
-        ? `{"ref":{"${target.kind}":null},"id":${quote(target.name)}}`
-        : `{"${form}":${quote(target.name)}}`;
+      const { kind, name } = target;
+      // A literal whose id is not a number would not be parsed.
+      return isNamed(kind)
+        ? refOfMember(name, kind)
+        : `{"ref":${nativeRef(kind)},"id":${quote(name)}}`;
     }
     case 'document':
       return `{"ref":{"collection":${quote(target.collection)}},"id":${quote(target.id)}}`;
     case 'self': {
       const collection =
         target.collection === undefined
-          ? `{"@ref":{"id":"${target.kind}"}}`
-          : `{"@ref":{"id":${quote(target.collection)},"collection":{"@ref":{"id":"collections"}}}}`;
+          ? nativeRef(target.kind)
+          : refOfMember(target.collection, 'collections');
       return `{"@ref":{"id":"self","collection":${collection}}}`;
     }
     default:
       return unreachable(target);
   }
 }
+
+const nativeRef = (kind: Kind): string => `{"@ref":{"id":"${kind}"}}`;
+
+const refOfMember = (name: string, kind: Kind): string =>
+  `{"@ref":{"id":${quote(name)},"collection":${nativeRef(kind)}}}`;
 
 function pageOptions(parameters: URLSearchParams): string | undefined {
   let options = '';

@@ -23,7 +23,8 @@ export interface MemoryHost extends ConformanceHost {
 }
 
 export function openMemoryHost(
-  options: Partial<ExportsOptions> & Pick<Partial<EngineOptions>, 'clock' | 'ownDocument'> = {},
+  options: Partial<ExportsOptions> &
+    Pick<Partial<EngineOptions>, 'clock' | 'ownDocument' | 'accessTokens'> = {},
 ): Promise<MemoryHost> {
   const store = createMemoryStore();
   const shared = {
