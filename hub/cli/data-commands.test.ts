@@ -43,7 +43,7 @@ test('a schema line that refers to a missing collection is rejected', async () =
   const index = '{"create_index":{"object":{"name":"all_tags","source":{"collection":"tags"}}}}';
   const tags = '{"create_collection":{"object":{"name":"tags"}}}';
   await writeFile(join(into, 'schema.jsonl'), `${index}\n${tags}\n`);
-  await expect(burrow('import', into)).rejects.toThrow('listed in import-report.jsonl');
+  await expect(burrow('import', into)).rejects.toThrow(`are in ${into}/import-report.jsonl.`);
   const report = await readFile(join(into, 'import-report.jsonl'), 'utf8');
   expect(
     report
@@ -66,7 +66,7 @@ test('if a collection was rejected, the error for its documents names the report
   await writeFile(join(into, 'schema.jsonl'), `${tags}\n`);
   await writeFile(join(into, 'tags.jsonl'), '{"ref":{"@ref":{"id":"1"}},"data":{}}\n');
   await expect(burrow('import', into)).rejects.toThrow(
-    "no collection 'tags' for tags.jsonl: import-report.jsonl",
+    `no collection 'tags' for tags.jsonl: ${into}/import-report.jsonl`,
   );
 });
 
@@ -110,6 +110,28 @@ test.each([
   await expect(burrow('import', into, flag, value)).rejects.toThrow('need a file.');
   expect(await count()).toBe(0);
   expect(await burrow('import', into)).toContain('1 imported, 0 exist already, 0 rejected.');
+});
+
+test('a dry run says that nothing was imported, and that its rejected lines are listed above', async () => {
+  const into = join(folder, 'export');
+  await mkdir(into);
+  await writeFile(join(into, 'notes.jsonl'), '{"ref":{"@ref":{"id":"1"}},"data":{}}\n');
+  expect((await burrow('import', into, '--dry-run')).at(-1)).toBe(
+    '1 can be read, 0 rejected. Nothing was imported.',
+  );
+  await writeFile(join(into, 'others.jsonl'), 'no JSON\n');
+  await hub.query({ create_collection: { object: { name: 'others' } } });
+  await expect(burrow('import', into, '--dry-run')).rejects.toThrow('are listed above.');
+  expect(await count()).toBe(0);
+});
+
+test('a clash is explained in the words of the command', async () => {
+  const file = join(folder, 'notes.jsonl');
+  const rows = ['import', file, '--collection', 'notes', '--id', 'no'];
+  await writeFile(file, '{"no":1,"n":1}\n');
+  await burrow(...rows);
+  await writeFile(file, '{"no":1,"n":2}\n');
+  await expect(burrow(...rows)).rejects.toThrow('Choose --on-clash skip or replace, or import');
 });
 
 test('--delimiter sets the delimiter of a table, whatever the case of its file extension', async () => {

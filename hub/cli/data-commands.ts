@@ -1,10 +1,11 @@
 /** `burrow export` and `burrow import`: documents of a database of a running hub. */
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { exportToFile, importFile } from '../operations/data.ts';
 import { OperationFault } from '../operations/operation-fault.ts';
-import { importLines } from '../operations/import-lines.ts';
+import { importLines, REPORT } from '../operations/import-lines.ts';
 import { SettingsFault, type Parse } from '../settings/option-values.ts';
 import {
   argParser,
@@ -104,17 +105,22 @@ async function importOneFile(file: string, flags: Flags, host: ProgramHost): Pro
 async function importFolder(folder: string, flags: Flags, { say }: ProgramHost): Promise<void> {
   if (flags['collection'] ?? flags['id'] ?? flags['delimiter'] ?? flags['onClash'])
     throw new SettingsFault('--collection, --id, --delimiter and --on-clash need a file.');
+  const dryRun = flags['dryRun'] === true;
   const { imported, existing, rejected } = await importLines({
     url: String(flags['url']),
     secret: String(flags['secret']),
     folder,
-    dryRun: flags['dryRun'] === true,
+    dryRun,
     keepTs: flags['keepTs'] === true,
     onProgress: say,
   });
-  say(`${imported} imported, ${existing} exist already, ${rejected} rejected.`);
+  say(
+    dryRun
+      ? `${imported} can be read, ${rejected} rejected. Nothing was imported.`
+      : `${imported} imported, ${existing} exist already, ${rejected} rejected.`,
+  );
   if (rejected > 0)
     throw new OperationFault(
-      'Rejected lines are listed in import-report.jsonl, or above in a dry run.',
+      `The rejected lines are ${dryRun ? 'listed above' : `in ${join(folder, REPORT)}`}.`,
     );
 }

@@ -88,12 +88,18 @@ function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
   return { ...common, ...rows, format };
 }
 
+/** How the command names the option of `importDatabase`. */
+const ON_CLASH = '--on-clash skip or replace';
+
 /** Reports problems of a file as `OperationFault`, because they are not bugs. */
 async function withFaults<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (reason) {
-    if (reason instanceof DataError) throw new OperationFault(`${reason.code}: ${reason.message}`);
+    if (reason instanceof DataError) {
+      const message = reason.message.replace("`onClash: 'skip'` or `'replace'`", ON_CLASH);
+      throw new OperationFault(`${reason.code}: ${message}`);
+    }
     throw reason;
   }
 }

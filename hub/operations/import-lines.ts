@@ -36,7 +36,7 @@ export interface ImportTotals {
 }
 
 const SCHEMA = 'schema';
-const REPORT = 'import-report.jsonl';
+export const REPORT = 'import-report.jsonl';
 const BATCH = 64;
 
 export async function importLines(request: ImportRequest): Promise<ImportTotals> {
@@ -151,13 +151,13 @@ class FileImport {
   private async requireCollection(): Promise<void> {
     if (this.isSchema) return;
     const { name, collection } = this.file;
-    const { url, secret, dryRun } = this.request;
+    const { url, secret, folder, dryRun } = this.request;
     const exists = await queryHub(url, secret, { exists: { collection } });
     // A dry run creates no schema, so the collection may be missing.
     if (exists === true || (dryRun && this.createsSchema)) return;
     const remedy =
       this.createsSchema && this.totals.rejected > 0
-        ? `${REPORT} says which lines were rejected, and why`
+        ? `${join(folder, REPORT)} says which lines were rejected, and why`
         : 'create it, or add its query to schema.jsonl';
     throw new OperationFault(`There is no collection '${collection}' for ${name}: ${remedy}.`);
   }
