@@ -161,6 +161,15 @@ test('health and metrics answer HEAD, and metrics accept a secret by basic authe
   }
 });
 
+test('a response to HEAD does not say that the body has no bytes', async () => {
+  const { url, secret } = await open();
+  const headers = { authorization: `Bearer ${secret}` };
+  for (const path of ['/', '/ping', '/authorized', '/health', '/metrics', '/nothing']) {
+    const { headers: received } = await fetch(url + path, { method: 'HEAD', headers });
+    expect(received.get('content-length'), path).not.toBe('0');
+  }
+});
+
 test('metrics answer 503 while the keys cannot be read', async () => {
   // Without a lease, each request reads from the store.
   const {

@@ -26,7 +26,10 @@ function writeHead(
 }
 
 export function sendText(to: AnyResponse, response: TextResponse): void {
-  writeHead(to, response, { 'content-length': String(Buffer.byteLength(response.body)) });
+  // Here the body for HEAD is empty, so the length of the body for GET is not known.
+  const isHead = to.req.method === 'HEAD';
+  const length = { 'content-length': String(Buffer.byteLength(response.body)) };
+  writeHead(to, response, isHead ? {} : length);
   to.end(response.body);
 }
 
