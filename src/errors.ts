@@ -131,6 +131,8 @@ export type RefusalCode = keyof typeof REFUSALS;
 /** The request was refused before its evaluation, or for a reason outside the evaluation. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
+  /** Until when the same call will be refused, in microseconds, if that is known. */
+  readonly until?: number;
 
   get status(): number {
     return REFUSALS[this.code].status;

@@ -48,9 +48,12 @@ export const denied = (position: readonly Step[]): Fault =>
 export const databaseClosed = (): Refusal =>
   new Refusal('storage_unavailable', 'This database is closed. Open it again.');
 
-/** @param until ISO 8601 text */
-export const tooManyPasswords = (until: string): Refusal =>
-  new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
+/** @param until in microseconds */
+export function tooManyPasswords(until: number): Refusal {
+  const time = new Date(Math.ceil(until / 1000)).toISOString();
+  const text = `Too many wrong passwords. Try again after ${time}.`;
+  return Object.assign(new Refusal('too many requests', text), { until });
+}
 
 export const NOT_UNIQUE = worded((name) => `${name} is not unique.`, 'document');
 

@@ -130,6 +130,7 @@ export async function answerOf(call: ReceivedRequest, answer: QueryAnswer): Prom
   if (call.options.isTraced && status !== 401 && status !== 500)
     headers['x-faunadb-host'] = 'burrow';
   if (answer.notices) Object.assign(headers, noticeHeader(answer.notices));
+  if (answer.until) headers['retry-after'] = String(Math.ceil((answer.until - txnTime) / 1e6));
   const response = answerText(status, headers, body);
   const { bytes, faults } = answer;
   if (bytes) return { ...response, headers: { ...headers, 'content-type': JSON_TYPE }, bytes };

@@ -424,6 +424,20 @@ test('/tokens/self accepts the secret of a token, by Basic or Bearer, but not th
   ]);
 });
 
+test('after too many wrong passwords, Retry-After says when the next one will be compared', async () => {
+  const host = await withUser();
+  const login = {
+    login: { ref: { collection: 'users' }, id: '1' },
+    params: { object: { password: 'wrong' } },
+  };
+  for (let attempt = 0; attempt < 5; attempt++) expect((await query(host, login)).status).toBe(400);
+  const refused = await query(host, login);
+  expect(refused.status).toBe(429);
+  const seconds = Number(refused.headers['retry-after']);
+  expect(seconds).toBeGreaterThan(40);
+  expect(seconds).toBeLessThanOrEqual(61);
+});
+
 test('queries are logged, refused ones too, and without secrets', async () => {
   const host = await withUser();
   await query(host, {

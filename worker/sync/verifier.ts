@@ -67,8 +67,7 @@ export class OfflineLogin {
     const attempt = { target: user, account: user, address: undefined };
     const verdict = await this.gate.pass(attempt, () => verify(normalised(password), known.hash));
     if (typeof verdict === 'boolean') return verdict;
-    const until = new Date(verdict.until / 1000).toISOString();
-    throw tooManyPasswords(until);
+    throw tooManyPasswords(verdict.until);
   }
 
   /**

@@ -198,6 +198,8 @@ export interface QueryAnswer {
   readonly head?: Micros;
   /** Set if the query was refused as a whole, before or during its evaluation. */
   readonly refusal?: RefusalCode;
+  /** Until when the same query will be refused, if that is known. */
+  readonly until?: Micros | undefined;
   readonly metrics: QueryMetrics;
   /** Undefined when no credential was accepted. */
   readonly credential?: CredentialLabel;

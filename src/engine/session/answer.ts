@@ -44,6 +44,7 @@ export function refusedAnswer(reason: unknown, txnTime: Micros): QueryAnswer {
     status: reason.status,
     body: refusalBody(reason.code, reason.message),
     refusal: reason.code,
+    until: reason.until,
     txnTime,
     metrics: NO_METRICS,
     database: [],

@@ -3,7 +3,6 @@
  */
 import { tooManyPasswords } from '../../fault-texts.ts';
 import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
-import { formatTime, timeOfMicros } from '../../values/time.ts';
 import { signatureName, type HostWork } from './host-work.ts';
 import type { VerifyResult } from './password-gate.ts';
 
@@ -29,8 +28,7 @@ export class HostAnswers {
       throw new Suspended([{ kind: 'verify', password, hash, attempt }]);
     }
     if (typeof result === 'boolean') return result;
-    const until = formatTime(timeOfMicros(result.until));
-    throw tooManyPasswords(until);
+    throw tooManyPasswords(result.until);
   }
 
   /** @throws Suspended */
