@@ -86,7 +86,7 @@ test(
     const lossy = await burrow('apply', file);
     expect(lossy.code).toBe(1);
     expect(lossy.said).toMatch(
-      /would lose data[^]*remove collection tags; this loses its documents/,
+      /would lose data\. Name the collections in --allow-loss [^]*remove collection tags; this loses its documents/,
     );
     expect((await burrow('apply', file, '--allow-loss', 'tags')).said).toContain(
       'version 3; it had 2.',
