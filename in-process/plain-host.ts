@@ -6,7 +6,7 @@ import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/que
 import { AbortableCalls, type Abortable } from '../worker/queries/abortable-calls.ts';
 import { refused } from '../worker/queries/live-queries.ts';
 import { OutgoingStreams } from '../worker/queries/outgoing-streams.ts';
-import { holdForLife } from '../worker/tabs/web-locks.ts';
+import { holdUntil } from '../worker/tabs/web-locks.ts';
 import { replyOf } from '../worker/queries/replies.ts';
 import { wrongLivePlace } from '../worker/sync/live-router.ts';
 import { checkPlace } from '../worker/sync/route-query.ts';
@@ -69,7 +69,7 @@ export function plainHost(
   return {
     open: ({ aliveLock }, port) =>
       replyOf(async () => {
-        await holdForLife(aliveLock, ended);
+        await holdUntil(ended, aliveLock);
         streams = new OutgoingStreams((said) => port.postMessage(said));
         port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) =>
           onMessage(port, data),

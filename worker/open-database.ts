@@ -23,7 +23,7 @@ import { LiveQueries } from './queries/live-queries.ts';
 import { SecondWorkerQueries, type LongQueriesOptions } from './queries/long-queries.ts';
 import { report } from './queries/replies.ts';
 import { LiveRouter } from './sync/live-router.ts';
-import { holdForLife } from './tabs/web-locks.ts';
+import { holdUntil } from './tabs/web-locks.ts';
 
 export interface OpenContext extends TabsHandlers {
   readonly emit: (message: WorkerMessage) => void;
@@ -152,7 +152,7 @@ async function findAmongTabs(
     onMove: (progress) => emit({ type: 'progress', task: 'move', name: undefined, ...progress }),
     onMoveFailed: report,
   });
-  const ready = Promise.all([joined.ready, holdForLife(options.aliveLock, storage.ended)]);
+  const ready = Promise.all([joined.ready, holdUntil(storage.ended, options.aliveLock)]);
   let found: FoundStore | undefined;
   try {
     [found] = await Promise.all([finding, ready]);

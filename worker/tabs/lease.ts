@@ -9,6 +9,7 @@
  * - A lease lasts for a moment after the last proof that the lock is held, counted from before the proof was requested, on the monotonic
  *   clock. A tab that was frozen finds its lease expired when it resumes.
  */
+import { holdUntil } from './web-locks.ts';
 
 export interface LeaseOptions {
   readonly name: string;
@@ -45,7 +46,8 @@ export class Lease {
   private terms = 0;
   /** Number of announcements by other tabs. */
   private announced = 0;
-  private leave: (() => void) | undefined = undefined;
+  /** Undefined while this tab has not joined, or has closed. */
+  private left: AbortController | undefined = undefined;
 
   constructor(options: LeaseOptions) {
     this.options = options;
@@ -55,17 +57,8 @@ export class Lease {
 
   /** Await this before the first commit: once it resolves, no other tab holds a lease. */
   async join(): Promise<void> {
-    await new Promise<void>((joined, failed) => {
-      const held = new Promise<void>((resolve) => {
-        this.leave = resolve;
-      });
-      this.options.locks
-        .request(this.tabPrefix + this.options.id, () => {
-          joined();
-          return held;
-        })
-        .catch(failed);
-    });
+    this.left = new AbortController();
+    await holdUntil(this.left.signal, this.tabPrefix + this.options.id, this.options.locks);
     await this.waitForRelease();
     await this.tryAcquire();
   }
@@ -103,8 +96,8 @@ export class Lease {
 
   close(): void {
     this.giveUp();
-    this.leave?.();
-    this.leave = undefined;
+    this.left?.abort();
+    this.left = undefined;
   }
 
   private async waitForRelease(): Promise<void> {
@@ -127,7 +120,7 @@ export class Lease {
   }
 
   private async tryAcquire(): Promise<void> {
-    if (this.state.kind === 'exclusive' || this.isBusy || !this.leave) return;
+    if (this.state.kind === 'exclusive' || this.isBusy || !this.left) return;
     this.isBusy = true;
     this.state.triedAt = this.options.now();
     try {
@@ -153,7 +146,7 @@ export class Lease {
           const { announced } = this;
           const { isOwner, others } = await this.readLocks();
           // A tab that announced itself in the meantime may be missing from the list, and it announces itself only once.
-          if (!isOwner || others > 0 || announced !== this.announced || !this.leave) return;
+          if (!isOwner || others > 0 || announced !== this.announced || !this.left) return;
           const held = new Promise<void>((release) => {
             this.terms += 1;
             this.state = { kind: 'exclusive', provedAt: requestedAt, release };

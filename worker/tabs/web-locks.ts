@@ -39,16 +39,19 @@ export async function whileHeld(
   }
 }
 
-/** Takes a lock and holds it until this worker ends. @param ended aborted when the host ends, if the host is not a thread of its own */
-export function holdForLife(name: string, ended?: AbortSignal): Promise<void> {
-  const locks = lockManager();
-  if (!locks) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    locks
-      .request(name, () => {
-        resolve();
-        return new Promise<void>((end) => ended?.addEventListener('abort', () => end()));
-      })
-      .catch(reject);
+/** Takes a lock and holds it until `end` is aborted, or this worker ends. */
+export async function holdUntil(
+  end: AbortSignal | undefined,
+  name: string,
+  locks = lockManager(),
+): Promise<void> {
+  if (!locks) return;
+  await new Promise<void>((held, failed) => {
+    const ended = new Promise<void>((release) => end?.addEventListener('abort', () => release()));
+    const hold = (): Promise<void> => {
+      held();
+      return ended;
+    };
+    locks.request(name, hold).catch(failed);
   });
 }
