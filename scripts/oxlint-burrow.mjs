@@ -25,11 +25,12 @@ const READERS = new Set(['reader', 'writer', 'base']);
 /** @param {any} node */
 const nameOf = (node) => (node.type === 'Identifier' ? node.name : node.property?.name);
 
-/** Whether a call reads from the store, or applies a lambda, which may read. @param {any} node */
-function isRead({ type, callee }) {
+/** Whether a call reads from the store, or applies a lambda, which may read. Reads that assume absence never wait. @param {any} node */
+function isRead({ type, callee, arguments: given }) {
   if (type !== 'CallExpression' || callee.type !== 'MemberExpression') return false;
   const [object, method] = [nameOf(callee.object), callee.property.name];
-  return object === 'context' ? method === 'apply' : READERS.has(object) && READS.has(method);
+  if (object === 'context') return method === 'apply';
+  return READERS.has(object) && READS.has(method) && given.length === 1;
 }
 
 /** @param {any} node @returns {boolean} */

@@ -47,6 +47,7 @@ test('each-for-reads reports JavaScript loops whose body reads from the store', 
     'refs.map((ref) => reader.row(ref));',
     'refs.filter((ref) => context.apply(lambda, ref));',
     'eachElement(refs, (ref) => reader.row(ref));',
+    "refs.map((ref) => reader.row(ref, 'absent'));",
     'refs.map((ref) => ref.id);',
   ].join('\n');
   expect(await reportsOf('each-for-reads', text)).toEqual([1, 2]);

@@ -34,25 +34,20 @@ export class Overlay implements Writer {
     return TRACKED_SPACES.every((space) => !this.layers[space]?.rows.size);
   }
 
-  row(address: RowAddress): Row | undefined {
+  row(address: RowAddress, assumed?: 'absent'): Row | undefined {
     const rows = layerOf(this.layers, address.space)?.rows;
     // Checked first, because most queries write nothing, and comparing a number is cheaper than a lookup by key.
     if (rows && rows.size > 0 && rows.has(address.key)) return rows.get(address.key);
-    return this.base.row(address);
+    return this.base.row(address, assumed);
   }
 
-  range(range: Range): readonly Entry[] {
-    return this.through('range', range);
-  }
-
-  rowAssumedAbsent(address: RowAddress): Row | undefined {
-    const layer = layerOf(this.layers, address.space);
-    if (layer?.rows.has(address.key)) return layer.rows.get(address.key);
-    return this.base.rowAssumedAbsent(address);
-  }
-
-  rangeAssumedEmpty(range: Range): readonly Entry[] {
-    return this.through('rangeAssumedEmpty', range);
+  range(range: Range, assumed?: 'empty'): readonly Entry[] {
+    const layer = layerOf(this.layers, range.space);
+    if (!layer || layer.rows.size === 0) return this.base.range(range, assumed);
+    const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
+    const page = this.base.range(range, assumed);
+    if (own.length === 0 && !page.some((entry) => layer.rows.has(entry.key))) return page;
+    return merged((rest) => this.base.range(rest, assumed), { range, page }, own, layer.rows);
   }
 
   put(space: TrackedSpace, row: Row): void {
@@ -111,15 +106,6 @@ export class Overlay implements Writer {
     for (const { space, key } of writes.deletes) if (isTrackedSpace(space)) this.delete(space, key);
   }
 
-  private through(read: RangeRead, range: Range): readonly Entry[] {
-    const layer = layerOf(this.layers, range.space);
-    if (!layer || layer.rows.size === 0) return this.base[read](range);
-    const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
-    const page = this.base[read](range);
-    if (own.length === 0 && !page.some((entry) => layer.rows.has(entry.key))) return page;
-    return merged((rest) => this.base[read](rest), { range, page }, own, layer.rows);
-  }
-
   private layerFor(space: TrackedSpace): Layer {
     return (this.layers[space] ??= { rows: new Map(), entries: new Map(), keys: new Map() });
   }
@@ -139,8 +125,6 @@ const noLayers = (): Layers => ({ documents: undefined, history: undefined, sync
 
 const layerOf = (layers: Layers, space: Space): Layer | undefined =>
   isTrackedSpace(space) ? layers[space] : undefined;
-
-type RangeRead = 'range' | 'rangeAssumedEmpty';
 
 /** The overlay's own entries in the range, in the direction of the range. */
 function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[] {

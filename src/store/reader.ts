@@ -42,17 +42,19 @@ export class Suspended {
 }
 
 export interface Reader {
-  /** The row, or undefined if there is none. @throws Suspended */
-  row(address: RowAddress): Row | undefined;
-  /** Up to `range.limit` entries; fewer only if the range contains no more. @throws Suspended */
-  range(range: Range): readonly Entry[];
   /**
-   * For rows that almost never exist (with a new id, or of a unique value): if the row is not cached, it is assumed absent. The
-   * transaction validates the assumption before it commits.
+   * The row, or undefined if there is none.
+   * @param assumed for rows that almost never exist (with a new id, or of a unique value): if the row is not cached, it is assumed absent.
+   * The transaction validates the assumption before it commits
+   * @throws Suspended unless `assumed`
    */
-  rowAssumedAbsent(address: RowAddress): Row | undefined;
-  /** The same for ranges that are almost always empty. */
-  rangeAssumedEmpty(range: Range): readonly Entry[];
+  row(address: RowAddress, assumed?: 'absent'): Row | undefined;
+  /**
+   * Up to `range.limit` entries; fewer only if the range contains no more.
+   * @param assumed the same for ranges that are almost always empty
+   * @throws Suspended unless `assumed`
+   */
+  range(range: Range, assumed?: 'empty'): readonly Entry[];
 }
 
 /** A `Reader` with the writes of the running query, which later reads of the query see. */

@@ -11,7 +11,7 @@ export type ScanRange = KeyRange & Partial<Pick<Range, 'by'>>;
 export const scan = (
   space: Space,
   { by = 'key', lower, upper }: ScanRange,
-  options: Partial<Pick<Range, 'reverse' | 'limit' | 'rows'>> = {},
+  options: Partial<Pick<Range, 'reverse' | 'limit' | 'rows' | 'prefetch'>> = {},
 ): Range => ({
   space,
   by,

@@ -134,28 +134,27 @@ export class SnapshotReader implements Reader {
     return { rows, ranges };
   }
 
-  row(address: RowAddress): Row | undefined {
+  row(address: RowAddress, assumed?: 'absent'): Row | undefined {
+    if (assumed && this.assumedRows.has(address)) return undefined;
     const found = this.peek(address);
     this.reads.addRow(address, found);
-    if (found === undefined) throw new Suspended([{ kind: 'row', address }]);
-    return found ?? undefined;
+    if (found !== undefined) return found ?? undefined;
+    if (!assumed) throw new Suspended([{ kind: 'row', address }]);
+    this.assumedRows.set(address, true);
+    this.assumedAbsent.push({ kind: 'row', address });
+    return undefined;
   }
 
-  rowAssumedAbsent(address: RowAddress): Row | undefined {
-    if (this.assumedRows.has(address)) return undefined;
-    const found = this.peek(address);
-    this.reads.addRow(address, found);
-    if (found === undefined) {
-      this.assumedRows.set(address, true);
-      this.assumedAbsent.push({ kind: 'row', address });
-    }
-    return found ?? undefined;
-  }
-
-  range(range: Range): readonly Entry[] {
+  range(range: Range, assumed?: 'empty'): readonly Entry[] {
+    if (assumed && this.assumedRanges.has(range)) return NO_ENTRIES;
     const found = this.known(range);
     this.reads.addRange(range, found);
     if (found) return found.entries;
+    if (assumed) {
+      this.assumedRanges.add(range);
+      this.assumedAbsent.push({ kind: 'range', range });
+      return NO_ENTRIES;
+    }
     const asked = this.restOf(range);
     // If the part that was fetched exceeds the limit of reads already, the rest is not fetched.
     const partial = this.partial.get(rangeName(asked));
@@ -171,17 +170,6 @@ export class SnapshotReader implements Reader {
     const rest = (this.isCacheAtHead() ? this.cache.rest(range) : undefined) ?? range;
     this.rests.set(name, rest);
     return rest;
-  }
-
-  rangeAssumedEmpty(range: Range): readonly Entry[] {
-    if (this.assumedRanges.has(range)) return NO_ENTRIES;
-    const found = this.known(range);
-    this.reads.addRange(range, found);
-    if (!found) {
-      this.assumedRanges.add(range);
-      this.assumedAbsent.push({ kind: 'range', range });
-    }
-    return found?.entries ?? NO_ENTRIES;
   }
 
   /** Undefined: not cached. `null`: known to be absent. */

@@ -4,7 +4,6 @@ import { documentKey } from '../../codec/key.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import type { Lambda } from '../../values/value.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
-import { plainReader } from '../testing/plain-reader.ts';
 import { Schema } from './schema.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
@@ -25,11 +24,11 @@ function collection(id: number, name: string): Entry {
 }
 
 const readerOf = (entries: readonly Entry[]): Reader =>
-  plainReader({
-    row: () => undefined,
-    range: ({ lower, upper, limit }: Range) =>
-      entries.filter(({ key }) => key >= lower && key < upper).slice(0, limit),
-  });
+({
+  row: () => undefined,
+  range: ({ lower, upper, limit }: Range) =>
+    entries.filter(({ key }) => key >= lower && key < upper).slice(0, limit),
+});
 
 test('schema objects are found by name as before the query, and by id as they are now', () => {
   const before = [collection(1024, 'a'), collection(1025, 'b')];
@@ -52,12 +51,12 @@ test('a schema with more objects than one range returns is read completely', () 
 });
 
 test('the first lookup requests all kinds of schema objects at once, and each row is parsed once', () => {
-  const waiting = plainReader({
+  const waiting: Reader = {
     row: () => undefined,
     range: (range) => {
       throw new Suspended([{ kind: 'range', range }]);
     },
-  });
+  };
   const cold = new Schema(7, waiting, waiting, parse);
   let needs: readonly unknown[] = [];
   try {
@@ -67,7 +66,7 @@ test('the first lookup requests all kinds of schema objects at once, and each ro
   }
   expect(needs.length).toBeGreaterThanOrEqual(5);
   const entries = [collection(1024, 'a')];
-  const warm = plainReader({ row: () => undefined, range: () => entries });
+  const warm = { row: () => undefined, range: () => entries };
   const first = new Schema(7, warm, warm, parse).byName('collections', 'a');
   expect(new Schema(7, warm, warm, parse).byName('collections', 'a')).toBe(first);
 });

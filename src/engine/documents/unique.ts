@@ -5,6 +5,7 @@ import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
 import { NOT_UNIQUE } from '../../fault-texts.ts';
 import { eachElement } from '../../query/collect-needs.ts';
+import { scan } from '../../store/scan.ts';
 import type { Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
@@ -63,16 +64,12 @@ const GROWTH = 4;
 /** Whether another existing document has an entry with this prefix. */
 function isTaken(context: EngineContext, ref: Ref, prefix: Key): boolean {
   for (let limit = AT_FIRST; ; limit *= GROWTH) {
-    const found = context.reader.rangeAssumedEmpty({
-      space: 'documents',
-      by: 'entry',
-      ...prefixRange(prefix),
-      reverse: false,
-      limit,
-      // Fewer than one of a thousand creates finds a row, so rows are only prefetched, which delays no query.
-      rows: true,
-      prefetch: true,
-    });
+    // Fewer than one of a thousand creates finds a row, so rows are only prefetched, which delays no query.
+    const range = { by: 'entry', ...prefixRange(prefix) } as const;
+    const found = context.reader.range(
+      scan('documents', range, { limit, prefetch: true }),
+      'empty',
+    );
     if (found.some(({ key }) => key !== keyOf(ref) && isThere(context, key))) return true;
     if (found.length < limit) return false;
   }

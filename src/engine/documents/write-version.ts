@@ -72,8 +72,8 @@ function plannedVersion(
 ): PlannedVersion {
   // A document that is updated has already been read, and one that is created almost never exists, so absence can be assumed.
   const address = { space: 'documents', key: keyOf(ref) } as const;
-  const present = context.reader.rowAssumedAbsent(address);
-  const before = writer.base.rowAssumedAbsent(address);
+  const present = context.reader.row(address, 'absent');
+  const before = writer.base.row(address, 'absent');
   const version = versionOf(context, ref, fields, before);
   const indexed = entriesToWrite(context, ref, fields, version);
   requireUnique(context, ref, indexed, present?.entries ?? [], position);

@@ -4,7 +4,6 @@ import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import { Meters } from '../context/meters.ts';
-import { plainReader } from '../testing/plain-reader.ts';
 import { RangeScan } from './range-scan.ts';
 
 const LOWER = 'a' as Key;
@@ -33,7 +32,7 @@ function scanOver(count: number) {
     return Array.from({ length: found }, () => entry);
   };
   const meters = new Meters({ spend: () => undefined, isSpent: false });
-  const reader = plainReader({ row: () => undefined, range });
+  const reader = { row: () => undefined, range };
   const source = { reader, meters, partitions: 8 };
   const scanRange = {
     space: 'documents',

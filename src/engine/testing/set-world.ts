@@ -12,10 +12,9 @@ import type { Permissions } from '../context/access-request.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
 import { rootCaller } from '../context/caller.ts';
 import { deleteDocument, writeVersion } from '../documents/write-version.ts';
-import { plainReader } from './plain-reader.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
-const EMPTY = plainReader({ row: () => undefined, range: () => [] });
+const EMPTY: Reader = { row: () => undefined, range: () => [] };
 
 export const DATABASE = 7;
 
@@ -207,14 +206,6 @@ class Facts implements Reader {
     const known = this.ranges.get(JSON.stringify(range));
     if (!known) throw new Suspended([{ kind: 'range', range }]);
     return known;
-  }
-
-  rowAssumedAbsent(address: RowAddress): Row | undefined {
-    return this.row(address);
-  }
-
-  rangeAssumedEmpty(range: Range): readonly Entry[] {
-    return this.range(range);
   }
 
   fetch(needs: readonly Need[]): void {

@@ -427,7 +427,7 @@ test('an engine without a lease drops only rows from its cache that the other en
 const creating =
   (id: number): TransactionBody<string> =>
   (input) => {
-    if (input.writer.rowAssumedAbsent(address(id))) {
+    if (input.writer.row(address(id), 'absent')) {
       return { value: 'taken' };
     }
     put(input, id, id);
@@ -474,7 +474,7 @@ test.each([
   const claiming =
     (id: number): TransactionBody<string> =>
     (input) => {
-      if (input.writer.rangeAssumedEmpty(scan('documents', some, { limit: 1 })).length > 0)
+      if (input.writer.range(scan('documents', some, { limit: 1 }), 'empty').length > 0)
         return { value: 'taken' };
       put(input, id, 1);
       return { value: 'made', ts: input.head + 1 };

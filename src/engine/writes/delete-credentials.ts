@@ -28,11 +28,11 @@ export function deleteCredentialsOf(context: EngineContext, instance: Ref): void
   for (const [at, index] of BY_INSTANCE.entries()) {
     const first = firsts.ranges[at];
     // One range for all documents is checked first: most databases have neither tokens nor passwords.
-    if (!first || context.reader.rangeAssumedEmpty(first).length === 0) continue;
+    if (!first || context.reader.range(first, 'empty').length === 0) continue;
     const all = nativeRange(index, database, instance, AT_ONCE);
     const range = { ...all, rows: false };
     // Deleted documents are no longer found, so the loop ends.
-    for (let found; (found = context.reader.rangeAssumedEmpty(range)).length > 0;)
+    for (let found; (found = context.reader.range(range, 'empty')).length > 0;)
       for (const { key } of found) {
         const address = decodeDocumentKey(key);
         deleteDocument(context, new Ref(address.database, address.collection, address.id));

@@ -163,7 +163,7 @@ export function createIn(
 
 function isFreeRef(context: EngineContext, ref: Ref): boolean {
   if (SCHEMA_COLLECTIONS.has(ref.collection)) return true;
-  const row = context.reader.rowAssumedAbsent({ space: 'documents', key: keyOf(ref) });
+  const row = context.reader.row({ space: 'documents', key: keyOf(ref) }, 'absent');
   return !row || isExpired(unpackVersion(String(row.value)), context.snapshot);
 }
 

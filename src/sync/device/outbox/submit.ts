@@ -76,7 +76,7 @@ export function submit(
   const outboxSize = state.outboxSize + String(row.value).length;
   writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
   const own = announcedChanges(run ? [run.effects] : [], (address) =>
-    reader.rowAssumedAbsent(address),
+    reader.row(address, 'absent'),
   );
   const { rows = [], entries = [] } = removed?.announced ?? {};
   return {

@@ -33,7 +33,7 @@ export function putConfirmed(
 ): readonly PulledDocument[] {
   const before = eachElement(documents, (document) => {
     const address = { space: 'documents', key: keyOfDocument(document) } as const;
-    return isCreatedAfter(since, document) ? writer.rowAssumedAbsent(address) : writer.row(address);
+    return isCreatedAfter(since, document) ? writer.row(address, 'absent') : writer.row(address);
   });
   documents.forEach(([collection, id, stored], i) => {
     const version = { ...unpackVersion(stored), added: undefined };

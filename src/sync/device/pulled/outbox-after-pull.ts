@@ -59,7 +59,7 @@ export function outboxAfterPull(
       outboxSize: rerun.size,
       generation: state.generation + (isOtherView ? 1 : 0),
     },
-    announced: announcedChanges(effects, (address) => writer.rowAssumedAbsent(address)),
+    announced: announcedChanges(effects, (address) => writer.row(address, 'absent')),
   };
 }
 

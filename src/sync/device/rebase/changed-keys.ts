@@ -18,7 +18,7 @@ export class ChangedKeys {
 
   /** Adds the effects of a write that was executed, or whose effects are no longer shown. */
   addEffects(effects: WriteSet | undefined, reader: Reader): void {
-    const present = (key: Key) => reader.rowAssumedAbsent({ space: 'documents', key });
+    const present = (key: Key) => reader.row({ space: 'documents', key }, 'absent');
     for (const { space, row } of effects?.puts ?? [])
       if (space === 'documents') this.add(row.key, row, present(row.key));
     for (const { space, key } of effects?.deletes ?? [])

@@ -33,7 +33,7 @@ export function rebasePending(
   const { effects, size } = rerunAffected({ input, state, host }, pending, changed);
   return {
     next: { ...state, outboxSize: size, generation: state.generation + 1 },
-    announced: announcedChanges(effects, (address) => writer.rowAssumedAbsent(address)),
+    announced: announcedChanges(effects, (address) => writer.row(address, 'absent')),
   };
 }
 

@@ -25,7 +25,7 @@ export class ReplicaView implements View {
   private cached: PendingEffects | undefined = undefined;
 
   over<W extends Writer & { readonly bytes: number }>(writer: W, rowsRead: RowAddress[]) {
-    const state = readState(writer.rowAssumedAbsent(STATE));
+    const state = readState(writer.row(STATE, 'absent'));
     if (!state) return writer;
     requireUnlocked(state);
     const reads = { rows: rowsRead, ranges: [] };
@@ -102,9 +102,4 @@ const LOCKED =
   'The data on this device is locked, because the hub has revoked the credential. Log in again with `db.sync({ login })`.';
 
 /** The base of the cached effects. They are laid over the stored rows when they are shown. */
-const EMPTY: Reader = {
-  row: () => undefined,
-  range: () => [],
-  rowAssumedAbsent: () => undefined,
-  rangeAssumedEmpty: () => [],
-};
+const EMPTY: Reader = { row: () => undefined, range: () => [] };

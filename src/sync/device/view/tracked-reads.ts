@@ -46,31 +46,21 @@ class TrackingReader implements Reader {
     this.reads = reads;
   }
 
-  row(address: RowAddress): Row | undefined {
+  row(address: RowAddress, assumed?: 'absent'): Row | undefined {
     this.reads.rows.push(address);
-    return this.base.row(address);
+    return this.base.row(address, assumed);
   }
 
-  rowAssumedAbsent(address: RowAddress): Row | undefined {
-    this.reads.rows.push(address);
-    return this.base.rowAssumedAbsent(address);
-  }
-
-  range(range: Range): readonly Entry[] {
+  range(range: Range, assumed?: 'empty'): readonly Entry[] {
     this.reads.ranges.push(range);
-    return this.base.range(range);
-  }
-
-  rangeAssumedEmpty(range: Range): readonly Entry[] {
-    this.reads.ranges.push(range);
-    return this.base.rangeAssumedEmpty(range);
+    return this.base.range(range, assumed);
   }
 }
 
 class PresentReader extends TrackingReader {
-  override range(range: Range): readonly Entry[] {
+  override range(range: Range, assumed?: 'empty'): readonly Entry[] {
     if (range.space === 'history') throw noHistory();
-    return super.range(range);
+    return super.range(range, assumed);
   }
 }
 

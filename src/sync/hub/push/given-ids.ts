@@ -41,13 +41,10 @@ export function faultOfIds(
     const isChosen = claimed.has(id) && !isIdMadeWith(idKey, id, host.sha256);
     if (isChosen && !mayChoose(row, id)) return NOT_AVAILABLE;
     if (!others.has(id)) continue;
-    const taken = given.find(
-      (each) =>
-        writer.rowAssumedAbsent({
-          space: 'documents',
-          key: documentKey(database, collection, each),
-        }) !== undefined,
-    );
+    const taken = given.find((each) => {
+      const key = documentKey(database, collection, each);
+      return writer.row({ space: 'documents', key }, 'absent') !== undefined;
+    });
     if (taken === undefined) continue;
     if (!mayChoose(row, taken)) return NOT_AVAILABLE;
     found = TAKEN;

@@ -37,24 +37,14 @@ export class WatchedReader implements Reader {
     }
   }
 
-  row(address: RowAddress): Row | undefined {
+  row(address: RowAddress, assumed?: 'absent'): Row | undefined {
     this.watchRow(address);
-    return this.watchExpiry(this.base.row(address));
+    return this.watchExpiry(this.base.row(address, assumed));
   }
 
-  rowAssumedAbsent(address: RowAddress): Row | undefined {
-    this.watchRow(address);
-    return this.watchExpiry(this.base.rowAssumedAbsent(address));
-  }
-
-  range(range: Range): readonly Entry[] {
+  range(range: Range, assumed?: 'empty'): readonly Entry[] {
     this.watchRange(range);
-    return this.base.range(range);
-  }
-
-  rangeAssumedEmpty(range: Range): readonly Entry[] {
-    this.watchRange(range);
-    return this.base.rangeAssumedEmpty(range);
+    return this.base.range(range, assumed);
   }
 
   private watchRow({ space, key }: RowAddress): void {

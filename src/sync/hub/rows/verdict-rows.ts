@@ -30,7 +30,7 @@ export const contentKey = (database: DatabaseId, now: Micros, makingHash: string
 
 /** The verdict on a write with this content, if it was judged before. @throws Suspended */
 export function verdictByContent(reader: Reader, key: Key): Verdict | undefined {
-  const row = reader.rowAssumedAbsent({ space: 'sync', key });
+  const row = reader.row({ space: 'sync', key }, 'absent');
   return row && (readRecord(row) as Verdict);
 }
 
