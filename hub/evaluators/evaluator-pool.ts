@@ -10,6 +10,7 @@ import type {
   QueryAnswer,
   QueryRequest,
 } from '../../src/engine/host.ts';
+import { RecentTime } from '../../hosts/recent-time.ts';
 import { looksLikeToken } from '../../src/engine/access.ts';
 import { timedOut } from '../../src/engine/context.ts';
 import { assert, Refusal } from '../../src/errors.ts';
@@ -22,7 +23,6 @@ import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
 import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { shuttingDown } from '../passwords/password-pool.ts';
 import { KnownDatabases } from './known-databases.ts';
-import { RecentTime } from './recent-time.ts';
 import {
   noRoom,
   SupervisedThread,

@@ -3,21 +3,21 @@
  * is parsed. A scoped credential may act in several databases: only the first counts, so that scopes do not get shares of their
  * own.
  */
-import { Generations } from '../../src/store/generations.ts';
+import { remember } from '../../src/values/remember.ts';
 
 const NAMES_MAX = 10_000;
 
 export class KnownDatabases {
-  private readonly byName = new Generations<string, string>(NAMES_MAX, () => new Map());
+  private readonly byName = new Map<string, string>();
 
   /** @param name the name of the credential @param path as in `QueryAnswer.database` */
   note(name: string, path: readonly string[]): void {
-    if (this.byName.recent(name) !== undefined) return;
-    this.byName.put(name, this.of(name) ?? `database ${path.join('/') || '(root)'}`, 1);
+    const database = this.of(name) ?? `database ${path.join('/') || '(root)'}`;
+    remember(this.byName, name, database, NAMES_MAX);
   }
 
   /** @returns a name such as `database a/b`; undefined before the first answer to this credential */
   of(name: string): string | undefined {
-    return this.byName.recent(name) ?? this.byName.former(name);
+    return this.byName.get(name);
   }
 }

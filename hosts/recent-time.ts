@@ -1,5 +1,5 @@
-/** How much time this thread has recently spent evaluating queries of each credential. Older time counts less. */
-import { remember } from '../../src/values/remember.ts';
+/** How much time this thread has recently spent evaluating queries of each caller. Older time counts less. */
+import { remember } from '../src/values/remember.ts';
 
 interface Recent {
   ms: number;
@@ -12,13 +12,16 @@ const NAMES_MAX = 10_000;
 
 export class RecentTime {
   private readonly nowMs: () => number;
+  private readonly namesMax: number;
   private readonly byName = new Map<string, Recent>();
   private last = { name: '', atMs: -Infinity };
   /** The last use by a credential other than the one in `last`. */
   private before = this.last;
 
-  constructor(nowMs: () => number = () => performance.now()) {
+  /** @param namesMax how many callers are remembered: the latest ones */
+  constructor(nowMs: () => number = () => performance.now(), namesMax = NAMES_MAX) {
     this.nowMs = nowMs;
+    this.namesMax = namesMax;
   }
 
   note(name: string, ms: number): void {
@@ -27,7 +30,7 @@ export class RecentTime {
     if (recent) {
       recent.ms = faded(recent, atMs) + ms;
       recent.atMs = atMs;
-    } else remember(this.byName, name, { ms, atMs }, NAMES_MAX);
+    } else remember(this.byName, name, { ms, atMs }, this.namesMax);
     if (this.last.name === name) this.last.atMs = atMs;
     else {
       this.before = this.last;
