@@ -2,7 +2,7 @@
  * Values as stored in rows: wire JSON, except that refs hold internal numbers, so that a renamed object renders with
  * its new name. The stored text of plain data equals its wire text. Register of tags: docs/store-format.md.
  */
-import { assert, Refusal, unreachable } from '../errors.ts';
+import { Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { asObject, type ObjectLike } from '../values/object-view.ts';
 import { isSetOp, setOfParts } from '../values/sets.ts';
@@ -17,7 +17,6 @@ import {
   type DatabaseId,
   type Kinded,
   type Lambda,
-  type Micros,
   type ObjectValue,
   type SetValue,
   type Value,
@@ -28,21 +27,16 @@ import { parseJson, quote } from './json.ts';
 import { doubleText } from './number-text.ts';
 import { isEscaped, scalarText } from './wire.ts';
 
-export interface StoreContext {
-  /** Refs of this database are stored without their database. */
-  readonly database?: DatabaseId;
-  /** The commit time, stored in place of a pending time. */
-  readonly pendingTs?: Micros;
-}
-
 /**
- * Text of a value in a row. Documents, events and pages become plain objects, actions become strings.
+ * Text of a value in a row. Documents, events and pages become plain objects, actions become strings. It contains no
+ * pending time: the writer has put the commit time in its place.
+ * @param database refs of this database are stored without their database
  * @throws Refusal `bad request` for a value that is nested deeper than `LIMITS.jsonDepth` or longer than
  * `LIMITS.documentBytes`
  */
-export function storedText(value: Value, { database, pendingTs }: StoreContext = {}): string {
+export function storedText(value: Value, database?: DatabaseId): string {
   const out = new TextBuilder(STORED_TEXT);
-  store(value, { database, pendingTs, out }, 0, '');
+  store(value, { database, out }, 0, '');
   return out.finish();
 }
 
@@ -56,7 +50,6 @@ const STORED_TEXT: TextLimit = {
 
 interface Storing {
   readonly database: DatabaseId | undefined;
-  readonly pendingTs: Micros | undefined;
   readonly out: TextBuilder;
 }
 
@@ -125,7 +118,7 @@ function storeKinded(value: Plain, storing: Storing, depth: number, before: stri
   storing.out.add('}');
 }
 
-function kindedText(value: Exclude<Plain, SetValue>, { database, pendingTs }: Storing): string {
+function kindedText(value: Exclude<Plain, SetValue>, { database }: Storing): string {
   switch (value.kind) {
     case 'double':
       return storedDouble(value.value);
@@ -143,8 +136,7 @@ function kindedText(value: Exclude<Plain, SetValue>, { database, pendingTs }: St
     case 'action':
       return quote(value.name);
     case 'pending':
-      assert(pendingTs !== undefined, () => 'the commit time is known when it is stored');
-      return String(pendingTs);
+      throw new Error('A pending time cannot be stored: the commit time is stored in its place.');
     default:
       return unreachable(value);
   }

@@ -17,14 +17,6 @@ import type { Argument, LambdaNode, Node, NodeOf } from './node.ts';
 import type { QueryPath } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
-export interface ApplyOptions extends EvaluateOptions {
-  /**
-   * The position (followed by `lambda`) at which a wrong number of arguments is reported. Default: the position of the
-   * lambda.
-   */
-  readonly path?: QueryPath;
-}
-
 /**
  * Evaluates a query and returns its value.
  * @throws QueryFailure, Suspended, Refusal
@@ -44,12 +36,12 @@ export const applyLambda = (
   lambda: Lambda,
   argument: Value,
   session: WriteSession,
-  options: ApplyOptions = {},
+  options: EvaluateOptions = {},
 ): Value =>
-  guardStack(options.path, () => {
+  guardStack(undefined, () => {
     const { body, scope = ROOT } = lambdaNodeOf(lambda);
     const evaluation = new Evaluation(session, body.apiVersion, options);
-    return applyNode(body, scope, 1, argument, evaluation, options.path ?? body.path);
+    return applyNode(body, scope, 1, argument, evaluation, body.path);
   });
 
 // --- nodes ----------------------------------------------------------------------------------------

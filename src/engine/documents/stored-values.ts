@@ -42,6 +42,6 @@ export function bodyOf(
   fields: ObjectValue,
   database: DatabaseId,
 ): { readonly body: string; readonly plain: boolean } {
-  const body = storedText(fields, { database });
+  const body = storedText(fields, database);
   return { body, plain: !storedNeedsNames(body) };
 }
