@@ -9,4 +9,5 @@ export type {
 } from './catalog/definitions.ts';
 export { isNativeEntry } from './catalog/native-indexes.ts';
 export { collectionOfDocument, isSameRef } from './catalog/refs.ts';
-export { schemasOver, STORED_LAMBDAS } from './catalog/stored-lambdas.ts';
+export { schemasOver } from './catalog/schema.ts';
+export { parseStoredLambda } from './catalog/stored-lambdas.ts';

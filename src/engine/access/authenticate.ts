@@ -21,7 +21,6 @@ import {
 } from '../catalog/databases.ts';
 import { fieldsOf, isExpired, liveVersion, versionIn } from '../documents/documents.ts';
 import type { HostAnswers } from '../transactions/host-answers.ts';
-import { STORED_LAMBDAS } from '../catalog/stored-lambdas.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
 import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
@@ -41,7 +40,6 @@ export const authenticationContext = (
   reader,
   snapshot,
   schema,
-  lambdas: STORED_LAMBDAS,
   sha256,
   rootSecret,
   rootAudience: accessTokens?.rootAudience,
@@ -74,7 +72,7 @@ export interface SecretDocument {
   readonly fields: ObjectValue;
 }
 
-type SecretContext = StoreContext & Pick<AuthenticationContext, 'lambdas' | 'sha256'>;
+type SecretContext = StoreContext & Pick<AuthenticationContext, 'sha256'>;
 
 /** Entries read at once. Different databases have keys or tokens with the same id only if somebody chose the id. */
 const SAME_ID_AT_ONCE = 16;

@@ -7,7 +7,7 @@ import type { RoleDefinition } from '../catalog/definitions.ts';
 import { isAny } from './permissions.ts';
 import { decider } from './predicates.ts';
 import { collectionOfDocument, isSameRef } from '../catalog/refs.ts';
-import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { schemasOver } from '../catalog/schema.ts';
 
 /** @throws Suspended */
 export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDefinition[] {
@@ -55,7 +55,7 @@ function rolesOfMember(context: EngineContext, identity: Ref): readonly RoleDefi
   return roles.filter((_, i) => isMember[i]);
 }
 
-function contextBefore({ reader, writer, lambdas }: EngineContext) {
+function contextBefore({ reader, writer }: EngineContext) {
   const base = writer?.base ?? reader;
-  return { reader: base, schema: schemasOver(base, base, lambdas.parse) };
+  return { reader: base, schema: schemasOver(base, base) };
 }

@@ -2,19 +2,9 @@ import { expect, test } from 'vitest';
 import { packVersion } from '../../codec/row.ts';
 import { documentKey } from '../../codec/key.ts';
 import type { Entry, Range } from '../../store/port.ts';
-import type { Lambda } from '../../values/value.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
 import { Schema } from './schema.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
-
-const parse = (wire: string, apiVersion: string): Lambda => ({
-  kind: 'lambda',
-  pattern: 'x',
-  body: undefined,
-  captures: new Map(),
-  apiVersion,
-  wire,
-});
 
 function collection(id: number, name: string): Entry {
   const key = documentKey(7, NATIVE.collections, BigInt(id));
@@ -23,8 +13,7 @@ function collection(id: number, name: string): Entry {
   return { entry: key, key, row: { key, entries: [], value: packVersion({ ...parts, body }) } };
 }
 
-const readerOf = (entries: readonly Entry[]): Reader =>
-({
+const readerOf = (entries: readonly Entry[]): Reader => ({
   row: () => undefined,
   range: ({ lower, upper, limit }: Range) =>
     entries.filter(({ key }) => key >= lower && key < upper).slice(0, limit),
@@ -33,7 +22,7 @@ const readerOf = (entries: readonly Entry[]): Reader =>
 test('schema objects are found by name as before the query, and by id as they are now', () => {
   const before = [collection(1024, 'a'), collection(1025, 'b')];
   const now = [collection(1024, 'z'), collection(1026, 'c')];
-  const schema = new Schema(7, readerOf(now), readerOf(before), parse);
+  const schema = new Schema(7, readerOf(now), readerOf(before));
   expect(schema.byName('collections', 'a')?.id).toBe(1024);
   expect(schema.byName('collections', 'c')).toBeUndefined();
   expect(schema.collection(1024)?.name).toBe('z');
@@ -45,7 +34,7 @@ test('schema objects are found by name as before the query, and by id as they ar
 
 test('a schema with more objects than one range returns is read completely', () => {
   const many = Array.from({ length: 10_001 }, (_, i) => collection(1024 + i, `c${i}`));
-  const schema = new Schema(7, readerOf(many), readerOf(many), parse);
+  const schema = new Schema(7, readerOf(many), readerOf(many));
   expect(schema.all('collections')).toHaveLength(10_001);
   expect(schema.byName('collections', 'c10000')?.id).toBe(11_024);
 });
@@ -57,7 +46,7 @@ test('the first lookup requests all kinds of schema objects at once, and each ro
       throw new Suspended([{ kind: 'range', range }]);
     },
   };
-  const cold = new Schema(7, waiting, waiting, parse);
+  const cold = new Schema(7, waiting, waiting);
   let needs: readonly unknown[] = [];
   try {
     cold.collection(1024);
@@ -67,6 +56,6 @@ test('the first lookup requests all kinds of schema objects at once, and each ro
   expect(needs.length).toBeGreaterThanOrEqual(5);
   const entries = [collection(1024, 'a')];
   const warm = { row: () => undefined, range: () => entries };
-  const first = new Schema(7, warm, warm, parse).byName('collections', 'a');
-  expect(new Schema(7, warm, warm, parse).byName('collections', 'a')).toBe(first);
+  const first = new Schema(7, warm, warm).byName('collections', 'a');
+  expect(new Schema(7, warm, warm).byName('collections', 'a')).toBe(first);
 });

@@ -10,7 +10,7 @@ import type { Entry, Range, Row } from '../../store/port.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
 import { entriesIn, scan } from '../../store/scan.ts';
 import { Ref } from '../../values/value.ts';
-import type { CollectionId, DatabaseId, Lambda, ObjectValue } from '../../values/value.ts';
+import type { CollectionId, DatabaseId, ObjectValue } from '../../values/value.ts';
 import {
   collectionDefinitionOf,
   functionDefinitionOf,
@@ -20,6 +20,7 @@ import {
   sourceCovering,
 } from './definitions.ts';
 import type { CollectionDefinition, Definition, IndexDefinition } from './definitions.ts';
+import { parseStoredLambda } from './stored-lambdas.ts';
 import {
   isNative,
   NATIVE,
@@ -60,13 +61,11 @@ interface Part<D> {
   readonly byId: ReadonlyMap<bigint, D>;
 }
 type Parts = { [K in SchemaKind]?: Part<Definitions[K]> | undefined };
-export type ParseLambda = (wire: string, apiVersion: string) => Lambda;
 
 export class Schema {
   readonly database: DatabaseId;
   private readonly present: Reader;
   private readonly base: Reader;
-  private readonly parseLambda: ParseLambda;
   /** Increases with every schema change that this query makes. */
   generation = 0;
   private now: Parts = {};
@@ -79,11 +78,10 @@ export class Schema {
    * @param present reads with this query's own writes: used to look up ids
    * @param base reads without them: used to look up names
    */
-  constructor(database: DatabaseId, present: Reader, base: Reader, parseLambda: ParseLambda) {
+  constructor(database: DatabaseId, present: Reader, base: Reader) {
     this.database = database;
     this.present = present;
     this.base = base;
-    this.parseLambda = parseLambda;
   }
 
   /** To be called when this query has changed a schema object of this database. */
@@ -206,7 +204,7 @@ export class Schema {
     const { collection, id } = decodeDocumentKey(row.key);
     const version = unpackVersion(String(row.value));
     const fields = parseStored(version.body, {
-      lambda: this.parseLambda,
+      lambda: parseStoredLambda,
       database: this.database,
     }) as ObjectValue;
     const name = fields.get('name');
@@ -221,6 +219,18 @@ export class Schema {
     definitionsByRow.set(row, definition);
     return definition;
   }
+}
+
+/** Returns a function that creates the schema of each database once. For `present` and `base`, see `Schema`. */
+export function schemasOver(present: Reader, base: Reader): (database: DatabaseId) => Schema {
+  const schemas = new Map<DatabaseId, Schema>();
+  return (database) => {
+    const known = schemas.get(database);
+    if (known) return known;
+    const made = new Schema(database, present, base);
+    schemas.set(database, made);
+    return made;
+  };
 }
 
 const partsByEntries = new WeakMap<readonly Entry[], unknown>();

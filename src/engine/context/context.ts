@@ -37,12 +37,8 @@ export interface Inputs {
   ) => boolean;
 }
 
-/** Operations on function values (lambdas). Only `src/query/` can parse and apply them. `apply` and `isolated` belong to one session. */
+/** Operations on function values (lambdas) that belong to one session. */
 export interface Lambdas {
-  /** Parses the contents of a stored `@query`. */
-  readonly parse: (wire: string, apiVersion: string) => Lambda;
-  /** The strongest effect that the body can have, including the functions that it calls. */
-  readonly effectOf: (lambda: Lambda) => 'pure' | 'read' | 'write';
   /**
    * Applies a function of one argument, which may do no more than `limit`. It reads at `time`, by default the present.
    * @throws Suspended, QueryFailure
@@ -124,12 +120,14 @@ export function createContext(
 
 const NOTHING_YET: Permissions = { may: () => false };
 
-/** The part of the context that is needed to read documents. It exists before the caller is authenticated. */
-export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;
+/** The part of the context that is needed to read documents. It exists before the caller is authenticated: then nothing is charged. */
+export interface StoreContext
+  extends
+    Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>,
+    Partial<Pick<EngineContext, 'meters'>> {}
 
 /** What is needed to authenticate a caller. */
 export interface AuthenticationContext extends StoreContext {
-  readonly lambdas: Pick<Lambdas, 'parse'>;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   readonly rootSecret: EngineOptions['rootSecret'];
   readonly rootAudience: string | undefined;

@@ -19,11 +19,11 @@ import type {
   SetValue,
   Value,
 } from '../../values/value.ts';
-import type { EngineContext, Lambdas, StoreContext } from '../context/context.ts';
+import type { EngineContext, StoreContext } from '../context/context.ts';
 import { boundedWork } from '../context/budget.ts';
-import type { Meters } from '../context/meters.ts';
 import { RowMemory } from './row-cache.ts';
 import type { CollectionDefinition } from '../catalog/definitions.ts';
+import { parseStoredLambda } from '../catalog/stored-lambdas.ts';
 import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
 export const keyOf = (ref: Ref): Key => documentKey(ref.database, ref.collection, ref.id);
@@ -111,7 +111,7 @@ export function storedFields(context: EngineContext, ref: Ref): ObjectValue | un
 
 /** The parsed fields of a version. The work of parsing is charged each time, so the cost of a query does not depend on the cache. */
 export function fieldsOf(
-  context: { readonly lambdas: Pick<Lambdas, 'parse'>; readonly meters?: Pick<Meters, 'budget'> },
+  { meters }: Pick<StoreContext, 'meters'>,
   ref: Ref,
   version: StoredVersion,
 ): ObjectValue {
@@ -121,12 +121,12 @@ export function fieldsOf(
       body === ''
         ? new Map<string, Value>()
         : (parseStored(body, {
-            lambda: context.lambdas.parse,
+            lambda: parseStoredLambda,
             database: ref.database,
           }) as ObjectValue),
     work: parseWork(body),
   }));
-  context.meters?.budget.spend(work);
+  meters?.budget.spend(work);
   return fields;
 }
 

@@ -7,7 +7,7 @@ import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { TransactionBody } from '../transactions/execution.ts';
 import { NOTHING_EXPIRED, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
-import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { schemasOver } from '../catalog/schema.ts';
 import { isCopy } from './is-copy.ts';
 import { FIRST_ROWS, sizeAfter } from './step-size.ts';
 import type { Transactor } from '../transactions/transactor.ts';

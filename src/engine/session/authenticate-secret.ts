@@ -4,7 +4,7 @@ import type { BodyInput } from '../transactions/execution.ts';
 import { authenticate, authenticationContext, credentialOf } from '../access/authenticate.ts';
 import type { Caller } from '../context/caller.ts';
 import { isAuthorized } from '../access/caller-roles.ts';
-import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { schemasOver } from '../catalog/schema.ts';
 import { systemContext } from './internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 

@@ -14,7 +14,7 @@ import type {
   Value,
 } from '../../values/value.ts';
 import { applyLambda } from '../../query/evaluate.ts';
-import { databaseOf, effectOf } from '../../query/lambda-value.ts';
+import { databaseOf } from '../../query/lambda-value.ts';
 import { IsolatedBudget, type Steps } from '../context/budget.ts';
 import type { Permissions } from '../context/access-request.ts';
 import {
@@ -32,7 +32,6 @@ import { CallerIdentity, selfIn } from './identity.ts';
 import { IsolatedMeters } from '../context/meters.ts';
 import { ContextNames } from '../catalog/names.ts';
 import { requireIndex } from '../catalog/require-index.ts';
-import { STORED_LAMBDAS } from '../catalog/stored-lambdas.ts';
 import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
 import { SetShapes } from '../sets/operations.ts';
 import { DocumentWrites } from '../writes/writes.ts';
@@ -54,8 +53,6 @@ export class EngineSession implements WriteSession, Lambdas {
   readonly memory: MemoryBudget;
   readonly auth: CallerIdentity;
   readonly writes: DocumentWrites;
-  readonly parse = STORED_LAMBDAS.parse;
-  readonly effectOf = effectOf;
   private readonly budget: Steps;
   /** Session of another database, cached because its lambdas are applied to many elements. */
   private away: EngineSession | undefined = undefined;

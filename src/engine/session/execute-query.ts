@@ -25,7 +25,7 @@ import type { RecordedInputs } from './recorded-inputs.ts';
 import { Meters } from '../context/meters.ts';
 import type { Permissions } from '../context/access-request.ts';
 import { ContextNames } from '../catalog/names.ts';
-import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { schemasOver } from '../catalog/schema.ts';
 import { EngineSession } from './engine-session.ts';
 import type { BodyInput, BodyResult } from '../transactions/execution.ts';
 import { requireTransactionSize } from '../documents/version-rows.ts';

@@ -8,7 +8,7 @@ import type { ContextParts, EngineContext, PermissionsIn } from '../context/cont
 import { createIds, RecordedInputs } from './recorded-inputs.ts';
 import { Meters } from '../context/meters.ts';
 import { EngineSession } from './engine-session.ts';
-import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { schemasOver } from '../catalog/schema.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 
 /** How long one step of background work may be evaluated, ms. A step may evaluate the bindings of many documents. */

@@ -16,6 +16,7 @@ import { isArray, isKind, PENDING } from '../../values/value.ts';
 import type { CollectionId, Micros, Ref, SetOf, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
+import { parseStoredLambda } from '../catalog/stored-lambdas.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { isOver } from '../documents/retained.ts';
 import { RefTuple, type Bound, type Tuple } from './tuple.ts';
@@ -65,10 +66,10 @@ export class MatchEntries {
     key: Key,
     isGone: (ttl: Micros | undefined, ref: Ref) => boolean,
   ): Tuple | undefined {
-    const { context, prefix, sources } = this;
+    const { prefix, sources } = this;
     const { reverse } = this.index;
     const { database } = this.index.ref;
-    const found = decodeEntryBelow(prefix, database, key, reverse, context.lambdas.parse);
+    const found = decodeEntryBelow(prefix, database, key, reverse, parseStoredLambda);
     const { values, ref, ttl, refAt } = found;
     if (isGone(ttl, ref)) return undefined;
     if (this.living && !this.isLiving(ref)) return undefined;

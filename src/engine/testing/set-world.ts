@@ -9,7 +9,8 @@ import { createContext } from '../context/context.ts';
 import type { ContextParts, EngineContext, Lambdas } from '../context/context.ts';
 import { Meters } from '../context/meters.ts';
 import type { Permissions } from '../context/access-request.ts';
-import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { schemasOver } from '../catalog/schema.ts';
+import { parseStoredLambda } from '../catalog/stored-lambdas.ts';
 import { rootCaller } from '../context/caller.ts';
 import { deleteDocument, writeVersion } from '../documents/write-version.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -44,8 +45,9 @@ export class SetWorld {
   private nextSchemaId = 1024;
 
   lambda(name: string, body: LambdaBody): Lambda {
-    this.bodies.set(name, body);
-    return lambdaNamed(name);
+    const lambda = parseStoredLambda(`"lambda":"x","expr":${JSON.stringify(name)}`, '4');
+    this.bodies.set(lambda.wire, body);
+    return lambda;
   }
 
   collection(name: string, fields: Readonly<Record<string, Value>> = {}): Ref {
@@ -116,8 +118,6 @@ export class SetWorld {
 
   context(reader: Reader, writer: Overlay | undefined, commitTs: Micros): EngineContext {
     const lambdas: Lambdas = {
-      parse: lambdaNamed,
-      effectOf: () => 'pure',
       apply: (lambda, argument, _limit, time = 'present') => {
         const body = this.bodies.get(lambda.wire);
         if (!body) throw new Error(`no lambda ${lambda.wire}`);
@@ -135,22 +135,13 @@ export class SetWorld {
       caller: rootCaller(DATABASE),
       inputs: NO_INPUTS,
       meters: new Meters({ spend: () => undefined, isSpent: false }),
-      schema: schemasOver(reader, reader, lambdaNamed),
+      schema: schemasOver(reader, reader),
       rewritten: new Set(),
       atEnd: [],
     };
     return createContext(parts, () => this.permissions, lambdas);
   }
 }
-
-const lambdaNamed = (wire: string): Lambda => ({
-  kind: 'lambda',
-  pattern: 'x',
-  body: undefined,
-  captures: new Map(),
-  apiVersion: '4',
-  wire,
-});
 
 const unused = (): never => {
   throw new Error('sets need no inputs');

@@ -14,6 +14,7 @@ import type { EngineContext } from '../context/context.ts';
 import { fieldsOf } from '../documents/documents.ts';
 import { rowsOf } from '../catalog/native-rows.ts';
 import { SCHEMA_KINDS } from '../catalog/schema.ts';
+import { parseStoredLambda } from '../catalog/stored-lambdas.ts';
 import { bodyOf } from '../documents/stored-values.ts';
 import { invalidateSchema } from '../documents/write-version.ts';
 import { writerOf } from '../documents/version-rows.ts';
@@ -51,7 +52,7 @@ function followIn(context: EngineContext, row: Row, rename: Rename): void {
       name,
       name === 'role' && rename.kind === 'roles'
         ? renamedRole(value, rename)
-        : withLambdas(value, (lambda) => renamedLambda(context, lambda, rename)),
+        : withLambdas(value, (lambda) => renamedLambda(lambda, rename)),
     ]),
   );
   const value = packVersion({ ...version, ...bodyOf(followed, ref.database) });
@@ -70,12 +71,12 @@ function withLambdas(value: Value, change: (lambda: Lambda) => Lambda): Value {
   return new Map([...value].map(([name, each]) => [name, withLambdas(each, change)]));
 }
 
-function renamedLambda({ lambdas }: EngineContext, lambda: Lambda, rename: Rename): Lambda {
+function renamedLambda(lambda: Lambda, rename: Rename): Lambda {
   const json = parseJson(`{${lambda.wire}}`);
   const text = stringifyJson(renamed(json, rename));
   return text === stringifyJson(json)
     ? lambda
-    : lambdas.parse(text.slice(1, -1), lambda.apiVersion);
+    : parseStoredLambda(text.slice(1, -1), lambda.apiVersion);
 }
 
 function renamed(json: Json, rename: Rename): Json {

@@ -1,6 +1,7 @@
 /** Validation of indexes. Spec: sets 2.1, 2.4. */
 import type { Step } from '../../errors.ts';
 import { buildSynchronously } from '../documents/index-build.ts';
+import { effectOf } from '../../query/lambda-value.ts';
 import { isArray, isInteger, isKind, isObject } from '../../values/value.ts';
 import type { Lambda, ObjectValue, Value } from '../../values/value.ts';
 import { oneOrMany } from '../catalog/definitions.ts';
@@ -192,15 +193,15 @@ function checkCollection(draft: Draft, value: Value): Value {
 function checkBindings(draft: Draft, bindings: ObjectValue, field: readonly Step[]): void {
   for (const [name, each] of bindings) {
     if (!isKind(each, 'lambda')) refuseType(draft, [...field, name], each, 'Lambda');
-    else if (!isPureUnary(draft, each)) {
+    else if (!isPureUnary(each)) {
       const text = 'Field binding must be a pure unary function.';
       refuse(draft, [...field, name], 'invalid binding', text);
     }
   }
 }
 
-const isPureUnary = ({ context }: Draft, lambda: Lambda): boolean =>
-  context.lambdas.effectOf(lambda) === 'pure' &&
+const isPureUnary = (lambda: Lambda): boolean =>
+  effectOf(lambda) === 'pure' &&
   (typeof lambda.pattern === 'string' || lambda.pattern.length === 1);
 
 const collectionIn = (source: Value): Value =>

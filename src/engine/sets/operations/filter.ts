@@ -1,6 +1,7 @@
 /** `filter`: the tuples whose element a lambda accepts. Spec: sets 4. */
 import { fail } from '../../../errors.ts';
 import { typeExpected } from '../../../fault-texts.ts';
+import { effectOf } from '../../../query/lambda-value.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import { typeName } from '../../../values/type-name.ts';
 import type { SetParts } from '../../../values/set-parts.ts';
@@ -23,7 +24,7 @@ export const filter: SetOperation<SetOf<'filter'>> = {
   open({ set, lambda }, request, sets) {
     const { lambdas } = sets.context;
     const { path, key } = sets.reading;
-    const rows = request.rows || lambdas.effectOf(lambda) !== 'pure';
+    const rows = request.rows || effectOf(lambda) !== 'pure';
     const time = request.past ?? 'present';
     const tupleWork = request.tupleWork + MEMBER_WORK;
     return filterCursor(sets.open(set, { ...request, rows, tupleWork }), request.first, (tuple) => {

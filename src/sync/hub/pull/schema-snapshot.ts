@@ -10,6 +10,7 @@ import {
   type RoleDefinition,
   collectionOfDocument,
   isSameRef,
+  parseStoredLambda,
 } from '../../../engine/catalog.ts';
 import { fieldsOf, bodyOf } from '../../../engine/documents.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
@@ -153,6 +154,6 @@ function functionForDevice(
 ): StoredVersion {
   const fields = fieldsOf(context, ref, version);
   if (caller.role === 'admin' || !fields.has('role')) return version;
-  const body = context.lambdas.parse('"lambda":"_","expr":{"abort":"hub only"}', '4');
+  const body = parseStoredLambda('"lambda":"_","expr":{"abort":"hub only"}', '4');
   return { ...version, ...bodyOf(new Map([...fields, ['body', body]]), ref.database) };
 }

@@ -3,7 +3,7 @@ import { documentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { EngineOptions } from '../../../engine/host.ts';
-import { databaseByGlobalId, ROOT_DATABASE, STORED_LAMBDAS } from '../../../engine/catalog.ts';
+import { databaseByGlobalId, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { globalIdText, isSameText, parseSecret, secretHash } from '../../../engine/access.ts';
 import { fieldsOf, isExpired } from '../../../engine/documents.ts';
 import type { Row } from '../../../store/port.ts';
@@ -34,7 +34,7 @@ export function isRevoked(
   const version = unpackVersion(String(last.value));
   if (isExpired(version, end ?? snapshot)) return false;
   const ref = new Ref(database, NATIVE.tokens, id);
-  const fields = fieldsOf({ lambdas: STORED_LAMBDAS }, ref, version);
+  const fields = fieldsOf({}, ref, version);
   const hash = fields.get('hashed_secret');
   return typeof hash === 'string' && isSameText(secretHash(secret.random, sha256), hash);
 }
