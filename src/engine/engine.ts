@@ -24,7 +24,7 @@ import type { DetachedOption } from './transactions/detached.ts';
 import { HEAD } from './transactions/head.ts';
 import type { TransactionBody, BodyInput, BodyResult } from './transactions/execution.ts';
 import { authenticateSecret } from './session/authenticate-secret.ts';
-import { ExpiredDataCollector, type SweepProgress } from './jobs/collect-expired-data.ts';
+import { ExpiredDataCollector } from './jobs/collect-expired-data.ts';
 import { buildIndexes, type BuildOptions } from './jobs/build-indexes.ts';
 import { RecordedInputs, createIds } from './session/recorded-inputs.ts';
 import { entitlementsOf, type Entitlements } from './session/entitlements.ts';
@@ -75,8 +75,9 @@ export interface Engine {
   /**
    * Removes data that had expired at the last commit (history, documents with a `ttl`, contents of deleted collections, indexes and
    * databases), in small commits. Resolves when none is left. Answers of queries do not change.
+   * @returns number of rows removed or rewritten
    */
-  collectExpiredData(onProgress?: (progress: SweepProgress) => void): Promise<void>;
+  collectExpiredData(): Promise<number>;
   /** Checks the whole store and returns a message for each problem found. */
   verify(onProgress?: (checked: number) => void): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -94,7 +95,7 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
     onCommit: (listener) => transactor.onCommit(listener),
     applyCommit: (notice) => transactor.applyCommit(notice),
     buildIndexes: (more) => buildIndexes(transactor, options, more),
-    collectExpiredData: (onProgress) => expiredData.collect(onProgress),
+    collectExpiredData: () => expiredData.collect(),
     verify: (onProgress) => verifyStore(options, onProgress),
     close: () => options.store.close(),
   };

@@ -127,9 +127,7 @@ test('the removal of expired history causes no events', async () => {
   const host = await withOldNote();
   const stream = await openStream(host, NOTE, { path: ALL });
   await stream.next();
-  let removed = 0;
-  await host.http.engine.collectExpiredData((progress) => void ({ removed } = progress));
-  expect(removed).toBeGreaterThan(0);
+  expect(await host.http.engine.collectExpiredData()).toBeGreaterThan(0);
   await query(host, update({ n: 4 }));
   expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'update' } });
   await stream.end();

@@ -13,7 +13,7 @@ function openCounted() {
   const begun: string[] = [];
   const engine: Pick<Engine, 'buildIndexes' | 'collectExpiredData'> = {
     buildIndexes: () => Promise.resolve(void begun.push('builds')),
-    collectExpiredData: () => Promise.resolve(void begun.push('expired data')),
+    collectExpiredData: () => Promise.resolve(begun.push('expired data')),
   };
   const jobs = openJobs({
     name: 'db',

@@ -15,9 +15,10 @@ export function syncedEngine(engine: Engine, session: SyncSession, replica: Repl
     authenticate: (secret) =>
       secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
     // In a copy, the hub removes expired documents, and the copy receives the removal.
-    collectExpiredData: async (onProgress) => {
-      if (await replica.state()) await replica.prune(WRITES_KEPT);
-      else await engine.collectExpiredData(onProgress);
+    collectExpiredData: async () => {
+      if (!(await replica.state())) return engine.collectExpiredData();
+      await replica.prune(WRITES_KEPT);
+      return 0;
     },
   };
 }

@@ -12,12 +12,6 @@ import { isCopy } from './is-copy.ts';
 import { FIRST_ROWS, sizeAfter } from './step-size.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
-export interface SweepProgress {
-  /** Rows removed or rewritten so far. */
-  readonly removed: number;
-  readonly isComplete: boolean;
-}
-
 export class ExpiredDataCollector {
   private readonly transactor: Transactor;
   private readonly host: Pick<EngineOptions, 'pause' | 'view'>;
@@ -29,10 +23,10 @@ export class ExpiredDataCollector {
     this.host = host;
   }
 
-  /** Resolves when no data is left that had expired at the last commit. */
-  async collect(onProgress: (progress: SweepProgress) => void = () => undefined): Promise<void> {
+  /** Resolves when no data is left that had expired at the last commit. @returns number of rows removed or rewritten */
+  async collect(): Promise<number> {
     const start = await this.head();
-    if (start === this.cleanAt) return;
+    if (start === this.cleanAt) return 0;
     let removed = 0;
     for (const sweep of SWEEPS) {
       let from: Key | undefined = LOWEST_KEY;
@@ -41,12 +35,11 @@ export class ExpiredDataCollector {
         from = step.next;
         size = sizeAfter(step.bytes, size);
         removed += step.removed;
-        if (step.removed > 0) onProgress({ removed, isComplete: false });
         await this.host.pause();
       }
     }
     this.cleanAt = removed === 0 ? start : undefined;
-    onProgress({ removed, isComplete: true });
+    return removed;
   }
 
   /** Executes a step as a read first, and as a write only if it found something: so an empty step does not delay writers. */
