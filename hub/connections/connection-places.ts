@@ -65,7 +65,7 @@ export class ConnectionPlaces {
   /** Records a request over HTTP/1.1. Its connection is idle again when the response is closed. */
   requested(socket: Socket, address: string, response: ServerResponse): void {
     this.idle.track(socket, address, response);
-    if (this.waiting.has(address) && !this.options.isBarred({ address, isTrusted: false }))
+    if (this.waiting.has(address) && !this.options.isBarred(waitingAt(address)))
       this.idle.endNext(address);
   }
 
@@ -97,7 +97,7 @@ export class ConnectionPlaces {
   private readonly makeRoomForWaiting = (): void => {
     this.looking = undefined;
     for (const [address, count] of this.waiting.counts()) {
-      const peer = { address, isTrusted: false };
+      const peer = waitingAt(address);
       // The connections that it already has may belong to others.
       if (this.options.isBarred(peer)) continue;
       this.idle.endOldest(address, count);
@@ -185,3 +185,6 @@ export class ConnectionPlaces {
     socket.once('close', () => this.sockets.delete(socket));
   }
 }
+
+/** A peer of which a connection waits: those of trusted ones never do. */
+const waitingAt = (address: string): Peer => ({ address, isTrusted: false });

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type {
+  ArrivedQuery,
   CommitNotice,
   Line,
   LongQueries,
@@ -46,7 +47,6 @@ export interface EvaluatorPoolOptions extends Patience {
   readonly loopClock?: () => number;
 }
 
-type Arrived = Parameters<LongQueries['execute']>[0];
 /** What is known about the sender of a request. `line`, if the name has already been computed. */
 type Credential = Pick<QueryRequest, 'secret' | 'address' | 'line'>;
 
@@ -157,7 +157,7 @@ export class EvaluatorPool implements LongQueries {
     this.recent.note(nameOf(request), ms);
   }
 
-  async execute(query: Arrived): Promise<QueryAnswer> {
+  async execute(query: ArrivedQuery): Promise<QueryAnswer> {
     const { isAbandoned: _, ...request } = query;
     const reply = await this.run(query, { type: 'query', request }, query);
     assert(reply.type === 'answer', () => 'a query has an answer');

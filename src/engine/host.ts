@@ -1,6 +1,7 @@
 /** What an engine needs from its host, and the types that both use: requests, answers and commit notices. */
 export type {
   AccessTokenPort,
+  ArrivedQuery,
   CommitNotice,
   Credential,
   CredentialLabel,

@@ -2,10 +2,8 @@
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { TurnOver } from '../query/turn-over.ts';
-import type { LongQueries, QueryAnswer } from './context/host.ts';
+import type { ArrivedQuery, LongQueries, QueryAnswer } from './context/host.ts';
 import type { Engine } from './engine.ts';
-
-type ArrivedQuery = Parameters<LongQueries['execute']>[0];
 
 /** Returns the engine with another `query`. */
 export function withLongQueries(

@@ -1,5 +1,10 @@
 /** Executes long queries one after the other in a second worker, so that short ones do not wait for them. */
-import type { LongQueries, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
+import type {
+  ArrivedQuery,
+  LongQueries,
+  QueryAnswer,
+  QueryRequest,
+} from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { BusyCallers } from './busy-callers.ts';
@@ -9,16 +14,15 @@ export interface LongQueriesOptions {
   readonly start: () => Worker;
   readonly evaluator: () => EvaluatorOptions;
   /** Executes a query in this worker, when no second worker can be started. */
-  readonly executeHere: (request: Arrived, isSynced: boolean) => Promise<QueryAnswer>;
+  readonly executeHere: (request: ArrivedQuery, isSynced: boolean) => Promise<QueryAnswer>;
   /** Wall-clock time in µs. */
   readonly clock: () => number;
 }
 
 type Caller = Pick<QueryRequest, 'secret'>;
-type Arrived = Parameters<LongQueries['execute']>[0];
 
 interface Task {
-  readonly request: Arrived;
+  readonly request: ArrivedQuery;
   readonly isSynced: boolean;
   readonly resolve: (answer: QueryAnswer | Promise<QueryAnswer>) => void;
   readonly reject: (reason: unknown) => void;
@@ -89,7 +93,7 @@ export class SecondWorkerQueries implements LongQueries {
     this.callers.note(secret, ms);
   }
 
-  execute(request: Arrived, isSynced = false): Promise<QueryAnswer> {
+  execute(request: ArrivedQuery, isSynced = false): Promise<QueryAnswer> {
     if (this.runsInline) return this.options.executeHere(request, isSynced);
     if (this.isClosed) return Promise.reject(closed());
     this.metAt = this.options.clock();

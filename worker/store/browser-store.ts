@@ -1,22 +1,14 @@
 /** What a browser's stores offer in addition to the store port, and the code that they share. */
 import type { Store } from '../../src/store/port.ts';
-import { forgetLoss, STAMP_KEY, type Loss } from './birth-stamp.ts';
+import { forgetLoss, STAMP_KEY } from './birth-stamp.ts';
 import { deleteDatabase } from './idb-connection.ts';
 import type { ConnectionOptions, ReconnectingConnection } from './reconnecting-connection.ts';
 import { openOutsideMarker } from './outside-marker.ts';
+import type { StoredDatabase } from './stored-database.ts';
 import { removeMarksOf } from './write-mark.ts';
 
-export interface BrowserStore extends Store {
-  /** Random identifier of this database, generated when it was created. */
-  readonly birth: string;
-  /** Opening the store created the database. */
-  readonly isNew: boolean;
-  /** What had been lost when the store was opened. Reported again at each open until `acknowledgeLoss()` is called. */
-  readonly loss: Loss | undefined;
-  acknowledgeLoss(): Promise<void>;
-  /** Closes the store and deletes the database and everything that is stored for it outside IndexedDB. */
-  destroy(): Promise<void>;
-}
+export interface BrowserStore
+  extends Store, Pick<StoredDatabase, 'birth' | 'isNew' | 'loss' | 'acknowledgeLoss' | 'destroy'> {}
 
 const META = { stores: ['meta'], durability: 'strict' } as const;
 

@@ -32,11 +32,11 @@ export interface StoreHandlers {
 /** The stored database with one name. */
 export interface StoredDatabase {
   readonly store: Store;
-  /** Identifier of this database, assigned when it was created. */
+  /** Random identifier of this database, generated when it was created. */
   readonly birth: string;
   /** Opening it created the database. */
   readonly isNew: boolean;
-  /** What had been lost when the database was opened, until the loss is acknowledged. */
+  /** What had been lost when the database was opened. Reported again at each open until `acknowledgeLoss()` is called. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;
   /**
@@ -48,6 +48,6 @@ export interface StoredDatabase {
   maybeFlush(): Promise<void>;
   /** Returns one sentence for each damaged part of the layout. */
   verify(): Promise<readonly string[]>;
-  /** Closes the store and deletes everything. */
+  /** Closes the store and deletes the database and everything that is stored for it elsewhere. */
   destroy(): Promise<void>;
 }

@@ -93,8 +93,10 @@ export interface LongQueries {
   /** Longer query texts are handed over without being parsed here. Default: `LIMITS.sliceChars`. */
   readonly textCharsMax?: number;
   /** Executes the query from its start. @throws Refusal */
-  execute(request: QueryRequest & { readonly arrived: Micros }): Promise<QueryAnswer>;
+  execute(request: ArrivedQuery): Promise<QueryAnswer>;
 }
+
+export type ArrivedQuery = QueryRequest & { readonly arrived: Micros };
 
 /** The waiting line of a caller. */
 export interface Line {
