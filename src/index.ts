@@ -67,16 +67,8 @@ export type { LogList, LogRequest, Logs } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/options.ts';
 export type { PageHelper } from './client/queries/page-helper.ts';
-export type {
-  SubmitOptions,
-  Submitted,
-  Sync,
-  SyncClient,
-  SyncEvents,
-  SyncOptions,
-  SyncWrites,
-  WriteResolution,
-} from './client/sync/sync.ts';
+export type { SubmitOptions, SyncOptions, WriteResolution } from './client/sync/sync-options.ts';
+export type { Submitted, Sync, SyncClient, SyncEvents, SyncWrites } from './client/sync/sync.ts';
 export type {
   AppTypes,
   Json,

@@ -26,7 +26,8 @@ import { answerOffers } from './connection/service-offers.ts';
 import { isPlain } from './queries/is-plain.ts';
 import { Streams } from './live/streams.ts';
 import { Subscriptions } from './live/subscriptions.ts';
-import { checkSyncOptions, Sync, type SyncOptions } from './sync/sync.ts';
+import { checkSyncOptions, type SyncOptions } from './sync/sync-options.ts';
+import { Sync } from './sync/sync.ts';
 import { TypedEvents } from './typed-events.ts';
 
 /** Progress of an index build, of `verify()`, or of moving the stored data into another layout. */

@@ -10,7 +10,8 @@ import type { WorkerListener } from '../connection/worker-events.ts';
 import { copyAnswers, openFake, syncOptions } from '../testing/fake-worker.ts';
 import { DatabaseClosed, refusalError, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
-import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
+import { checkSyncOptions, type SyncOptions } from './sync-options.ts';
+import { Sync } from './sync.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,51 +1,27 @@
 import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
-import { oneOf, optional, text, type OptionRow, type OptionType } from '../../host/options.ts';
-import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
+import { oneOf, optional, text, type OptionType } from '../../host/options.ts';
+import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
-import { isExpr } from '../queries/is-expr.ts';
 import { queryText } from '../queries/query-text.ts';
-import { NotFound, UsageError, type QueryError } from '../errors.ts';
-import {
-  abortSignal,
-  acceptedValue,
-  anyText,
-  isUser,
-  list,
-  readOptions,
-  shown,
-} from '../read-options.ts';
+import { NotFound, type QueryError } from '../errors.ts';
+import { acceptedValue, list, readOptions } from '../read-options.ts';
 import type { DatabaseWorker } from '../connection/database-worker.ts';
 import { TypedEvents } from '../typed-events.ts';
 import {
-  judgedWriteOf,
-  writeOf,
-  type JudgedWrite,
-  type Verdict,
-  type WriteData,
-  type WriteIn,
-} from './writes.ts';
+  checkSyncOptions,
+  choiceOf,
+  setText,
+  SUBMIT_OPTIONS,
+  type SubmitOptions,
+  type SyncOptions,
+  type WriteResolution,
+} from './sync-options.ts';
+import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
 import { Verdicts } from './verdicts.ts';
 import type { Arg, Evaluated } from '../queries/types/arguments.ts';
 import type { Expr } from '../queries/values.ts';
-
-export interface SyncOptions {
-  /** URL of the hub: `https://hub.example`. */
-  readonly url: string | URL;
-  /** Secret of a token of the hub. */
-  readonly secret?: string;
-  /** In place of `secret`: a login at the hub. After the first one, logins on this device also work without the hub, for 30 days. */
-  readonly login?: {
-    /** A ref, or a set that contains the user, such as `q.Match(q.Index('users_by_email'), email)`. */
-    readonly user: Arg;
-    readonly password: string;
-    /** Secret of a client key of the hub. */
-    readonly key: string;
-  };
-  /** The data that this device keeps, most urgent first: `q.Documents(…)`, `q.Match(index, …)`, refs, and unions of these. */
-  readonly sets: readonly Expr[];
-}
 
 export interface Submitted<T> {
   readonly id: string;
@@ -66,15 +42,6 @@ export interface SyncEvents {
   verdict: CustomEvent<JudgedWrite>;
   /** How much data has arrived, and how many writes are waiting. */
   progress: CustomEvent<SyncProgress>;
-}
-
-export interface SubmitOptions {
-  /** Aborts the write before it is stored in the outbox, as the signal of a query does. */
-  readonly signal?: AbortSignal;
-  /** What the write does, in words for the user. It is stored on the device with the write, for lists of writes. */
-  readonly label?: string;
-  /** Anything else that the app needs to know about the write later. It must be encodable as JSON. */
-  readonly data?: WriteData;
 }
 
 export interface SyncClient extends Client {
@@ -105,29 +72,7 @@ export interface SyncWrites {
   resolve(id: string, resolution: WriteResolution): Promise<Submitted<unknown> | undefined>;
 }
 
-export type WriteResolution =
-  | { readonly discard: true }
-  | { readonly retry: true }
-  | { readonly edit: Arg };
-
 const NETWORK_CHANGES = ['online', 'offline'] as const;
-
-/** Paths are appended to the URL, so it has no query string. An invalid URL may contain a password, so messages do not show it. */
-const hubUrl: OptionType<string | URL> = {
-  expected: 'the http or https URL of a hub',
-  accepts: (given): given is string | URL =>
-    /^https?:[^?#]+$/.test(String(given)) && URL.canParse(String(given)),
-  isSecret: true,
-};
-
-const hubLogin: OptionType<NonNullable<SyncOptions['login']>> = {
-  expected: '{ user, password, key }',
-  accepts: (given): given is NonNullable<SyncOptions['login']> => {
-    const { user, password, key } = Object(given) as Partial<NonNullable<SyncOptions['login']>>;
-    return isUser(user) && typeof password === 'string' && text.accepts(key);
-  },
-  isSecret: true,
-};
 
 const writeState: OptionType<WriteState> = oneOf(
   'local',
@@ -136,57 +81,6 @@ const writeState: OptionType<WriteState> = oneOf(
   'amended',
   'refused',
 );
-
-const SYNC_OPTIONS = {
-  url: hubUrl,
-  secret: optional({ ...text, isSecret: true }),
-  login: optional(hubLogin),
-  sets: list,
-} satisfies Record<keyof SyncOptions, OptionRow>;
-
-const json: OptionType<unknown> = {
-  expected: 'something that JSON can hold',
-  accepts: (given): given is unknown => {
-    try {
-      return JSON.stringify(given) !== undefined;
-    } catch {
-      return false;
-    }
-  },
-};
-
-const SUBMIT_OPTIONS = {
-  signal: abortSignal,
-  label: anyText,
-  data: optional(json),
-} satisfies Record<keyof SubmitOptions, OptionRow>;
-
-/** Matches queries that cannot be a set: other values, collections and pages. The hub checks the rest. */
-const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
-
-/** @throws UsageError */
-function setText(set: Arg, at: number): string {
-  const query = isExpr(set) ? queryText(set) : shown(set);
-  if (NO_SET.test(query))
-    throw new UsageError(`The option \`sets.${at}\` must be a set or a ref, but is ${query}.`);
-  return query;
-}
-
-/** @throws UsageError */
-export function checkSyncOptions(options: Partial<SyncOptions>): void {
-  readOptions(SYNC_OPTIONS, options);
-}
-
-/** @throws UsageError for anything but one of the three choices: it must not be mistaken for one of them */
-function choiceOf(resolution: WriteResolution): WriteChoice {
-  const [[name, value] = [], ...others] = Object.entries(Object(resolution));
-  if (others.length === 0) {
-    if (name === 'edit') return { edit: queryText(value as Arg) };
-    if ((name === 'discard' || name === 'retry') && value === true)
-      return resolution as WriteChoice;
-  }
-  throw new UsageError('resolve() takes { discard: true }, { retry: true } or { edit: query }.');
-}
 
 /**
  * A database that is a copy of a hub's database and is kept in sync with it.
