@@ -273,8 +273,7 @@ export class DatabaseWorker extends WorkerEvents {
     // If a worker is still opening the database, that is repeated when the page is shown.
     if (!this.#isServing || this.#closed) return;
     this.#mustResume = true;
-    this.#letGo();
-    this.tell('onEnded', reason);
+    this.#letGo(reason);
   }
 
   /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
@@ -293,9 +292,8 @@ export class DatabaseWorker extends WorkerEvents {
     this.#lockChanges++;
     this.#opened = { ...this.#opened, rootSecret: undefined };
     this.#retire(reason);
-    this.#letGo();
-    this.tell('onEnded', reason);
-    if (!wasLocked) this.tell('onLock');
+    this.#letGo(reason);
+    if (!wasLocked) this.tell((each) => each.onLock?.());
     // Connects at once, because only a worker reports the next change. A failure is reported by the next call.
     this.connect().catch(() => undefined);
   }
@@ -307,10 +305,11 @@ export class DatabaseWorker extends WorkerEvents {
     );
   }
 
-  /** Forgets the worker: the next call starts another one. */
-  #letGo(): void {
+  /** Forgets the worker, which has ended or will: the next call starts another one. */
+  #letGo(reason: Error): void {
     this.#current = undefined;
     this.#isServing = false;
+    this.tell((each) => each.onEnded?.(reason));
   }
 
   /** Opens the database while the page is shown; again if the page was left meanwhile. */
@@ -344,10 +343,7 @@ export class DatabaseWorker extends WorkerEvents {
       },
       {
         onMessage: (message) => this.#receive(message),
-        onLost: (error) => {
-          this.#letGo();
-          this.tell('onEnded', error);
-        },
+        onLost: (error) => this.#letGo(error),
       },
       signal,
     );
@@ -365,15 +361,15 @@ export class DatabaseWorker extends WorkerEvents {
     this.#isServing = true;
     this.#restarts.succeeded();
     this.#opened = reply;
-    if (this.isLocked !== wasLocked) this.tell('onLock');
-    if (isRenewed) this.tell('onRenewed');
+    if (this.isLocked !== wasLocked) this.tell((each) => each.onLock?.());
+    if (isRenewed) this.tell((each) => each.onRenewed?.());
     return connection;
   }
 
   #receive(message: WorkerMessage): void {
     if (message.type === 'locked' || message.type === 'unlocked') this.#changeLock();
     if (message.type === 'closed') this.#onClosed(message.description);
-    else this.tell('onMessage', message);
+    else this.tell((each) => each.onMessage?.(message));
   }
 
   /** Called when the worker has closed the database, which was deleted or upgraded by a newer build. Returns the error of all further calls. */
@@ -389,9 +385,9 @@ export class DatabaseWorker extends WorkerEvents {
   /** Sends listeners their last events. Called once. */
   #tellClosed(reason: DatabaseClosed | QueryError): void {
     this.#page.stop();
-    this.tell('onEnded', reason);
+    this.tell((each) => each.onEnded?.(reason));
     const { description } = reason;
-    this.tell('onMessage', { type: 'closed', description });
+    this.tell((each) => each.onMessage?.({ type: 'closed', description }));
   }
 }
 

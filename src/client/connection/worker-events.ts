@@ -11,8 +11,6 @@ export interface WorkerListener {
   onEnded?(reason: Error): void;
 }
 
-type Arguments<Event extends keyof WorkerListener> = Parameters<NonNullable<WorkerListener[Event]>>;
-
 /** Sends events to listeners. */
 export class WorkerEvents {
   readonly #listeners = new Set<WorkerListener>();
@@ -23,11 +21,7 @@ export class WorkerEvents {
     return () => this.#listeners.delete(listener);
   }
 
-  protected tell<Event extends keyof WorkerListener>(
-    event: Event,
-    ...args: Arguments<Event>
-  ): void {
-    for (const listener of this.#listeners)
-      (listener[event] as ((...given: Arguments<Event>) => void) | undefined)?.(...args);
+  protected tell(send: (listener: WorkerListener) => void): void {
+    for (const listener of this.#listeners) send(listener);
   }
 }
