@@ -96,7 +96,14 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** The files of the database, the same as `db.files`. */
   readonly files: Files;
   readonly writes: SyncWrites = {
-    list: (filter) => this.#listWrites(filter),
+    list: async (filter = {}) => {
+      readOptions({ states: optional(list) }, filter);
+      const { states } = filter;
+      for (const state of states ?? []) acceptedValue(writeState, state, 'states');
+      const found = await this.#worker.ask((host) => host.writes(states));
+      // The only cast: the worker returns only writes in these states.
+      return Promise.all(found.map(writeOf)) as Promise<never>;
+    },
     settled: async (id) => {
       acceptedValue(text, id, 'id');
       // Registers for the verdict before asking for it, because the verdict may arrive during the call.
@@ -112,7 +119,12 @@ export class Sync extends TypedEvents<SyncEvents> {
       this.#verdicts.add(write);
       return write;
     },
-    resolve: (id, resolution) => this.#resolveWrite(id, resolution),
+    resolve: async (id, resolution) => {
+      acceptedValue(text, id, 'id');
+      const choice = choiceOf(resolution);
+      const reply = await this.#worker.call((host) => host.resolveWrite(id, choice));
+      return reply && this.#submitted(reply);
+    },
   };
   readonly #worker: DatabaseWorker;
   /** Without the login, so that scripts of the page cannot find a password here. */
@@ -288,27 +300,6 @@ export class Sync extends TypedEvents<SyncEvents> {
     if (id === undefined) return valueOf(answer) as Promise<never>;
     const settled = this.#verdicts.on(id);
     return { id, value: answer && (await valueOf(answer)), settled };
-  }
-
-  async #listWrites<State extends WriteState>(
-    filter: { readonly states?: readonly State[] } = {},
-  ): Promise<readonly WriteIn<State>[]> {
-    readOptions({ states: optional(list) }, filter);
-    const { states } = filter;
-    for (const state of states ?? []) acceptedValue(writeState, state, 'states');
-    const found = await this.#worker.ask((host) => host.writes(states));
-    // The only cast: the worker returns only writes in these states.
-    return Promise.all(found.map(writeOf)) as Promise<never>;
-  }
-
-  async #resolveWrite(
-    id: string,
-    resolution: WriteResolution,
-  ): Promise<Submitted<unknown> | undefined> {
-    acceptedValue(text, id, 'id');
-    const choice = choiceOf(resolution);
-    const reply = await this.#worker.call((host) => host.resolveWrite(id, choice));
-    return reply && this.#submitted(reply);
   }
 
   #onMessage(message: WorkerMessage): void {
