@@ -30,6 +30,14 @@ test('a command with a wrong secret reports an unknown secret and does not print
   await expect(refused).rejects.not.toThrow('mistyped');
 });
 
+test.each(['export', 'import'])('%s with a wrong secret says so', async (command) => {
+  const file = join(folder, 'shop.jsonl');
+  await writeFile(file, '{}\n');
+  const flags = command === 'import' ? ['--collection', 'notes'] : [];
+  const refused = runCommand(command, file, ...flags, '--url', hub.url, '--secret', 'mistyped');
+  await expect(refused).rejects.toThrow(/^unauthorized: the hub does not know this secret\./);
+});
+
 test('a key for a missing role is refused with the name of the role', async () => {
   const flags = ['--role', 'clerk', '--root-secret', hub.secret, '--url', hub.url];
   await expect(runCommand('key', 'create', ...flags)).rejects.toThrow(

@@ -11,7 +11,7 @@ import { importDatabase, type ImportOptions, type ImportResult } from '../../src
 import { linesOf } from '../../src/data/lines.ts';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { OperationFault } from './operation-fault.ts';
-import { fetchHub } from './query-hub.ts';
+import { fetchHub, UNKNOWN_SECRET } from './query-hub.ts';
 import { PRIVATE, wholeFile } from './whole-file.ts';
 
 export interface DataRequest {
@@ -24,6 +24,7 @@ export interface DataRequest {
 const hubAt = (url: string): DataDatabase => ({
   async fetch(_, init) {
     const { response, text } = await fetchHub(url, init);
+    if (response.status === 401) throw new OperationFault(UNKNOWN_SECRET);
     return Object.assign(response, { text: () => Promise.resolve(text) });
   },
 });

@@ -9,7 +9,8 @@ import { messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
 /** More helpful than the hub's own text for `unauthorized`, which is fixed because programs compare it. */
-const UNKNOWN_SECRET = 'the hub does not know this secret. Is the key deleted, or of another hub?';
+export const UNKNOWN_SECRET =
+  'unauthorized: the hub does not know this secret. Is the key deleted, or of another hub?';
 
 /** The hub refused a query. Code and message are those of the first error. */
 export class QueryRefused extends OperationFault {
@@ -19,7 +20,7 @@ export class QueryRefused extends OperationFault {
   constructor(status: number, errors: readonly QueryError[]) {
     const [{ code, description } = { code: 'unknown', description: `status ${status}` }] =
       errors.map(refusalOf);
-    super(`${code}: ${code === 'unauthorized' ? UNKNOWN_SECRET : description}`);
+    super(code === 'unauthorized' ? UNKNOWN_SECRET : `${code}: ${description}`);
     this.status = status;
     this.code = code;
     this.errors = errors;
