@@ -68,8 +68,6 @@ export class BlockWriter {
     out.number(this.newest);
     this.count = 0;
     this.restarts = [];
-    this.key = '';
-    this.owner = '';
   }
 
   private part(former: string, text: string): void {
