@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { joinBytes } from '../../codec/join-bytes.ts';
 import { keyOfBytes } from '../../codec/key.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
-import { compareItemKeys, type ItemKey } from '../manifest.ts';
+import { compareItemKeys, familiesOf, type ItemKey } from '../manifest.ts';
 import { anyFamily, anyItems, anyManifest, anyRecord, anyRow } from '../testing/arbitrary.ts';
 import { Block } from './block.ts';
 import { BlockWriter, INTERVAL_ITEMS } from './block-writer.ts';
@@ -46,6 +46,26 @@ test('number() preserves every safe integer', () => {
       expect(reader.isAtEnd).toBe(true);
     }),
   );
+});
+
+test('a writer grows for whatever is appended', () => {
+  const appends: ((out: ByteWriter) => void)[] = [
+    (out) => out.byte(1),
+    (out) => out.number(Number.MAX_SAFE_INTEGER),
+    (out) => out.uint32(0xfffefdfc),
+    (out) => out.append(Uint8Array.of(1, 2, 3)),
+    (out) => out.raw('abc'),
+    (out) => out.utf8('a\u{10ffff}€'.repeat(3)),
+  ];
+  for (const append of appends) {
+    const roomy = new ByteWriter();
+    append(roomy);
+    for (let capacity = 0; capacity < roomy.length; capacity += 1) {
+      const out = new ByteWriter(capacity);
+      append(out);
+      expect(out.view()).toEqual(roomy.view());
+    }
+  }
 });
 
 test('readRowBody() returns the row given to writeRowBody()', () => {
@@ -155,6 +175,18 @@ test('a block, a part or a table index with a changed byte is malformed', () => 
   }
 });
 
+test('a format, a family and a kind that this build does not know are malformed', () => {
+  const block = blockBytes(0, 7, []).subarray(0, -4);
+  for (const [at, byte] of [2, 8].entries()) {
+    const changed = block.slice();
+    changed[at] = byte;
+    expect(() => new Block(sealed(changed))).toThrow(Malformed);
+  }
+  // Of a record: its kind, and the family of a change and of a manifest.
+  for (const bytes of [[4], [1, 16, 0, 0], [1, 2, 0, 0], [3, 0, 0, 0, 1, 8, 0]])
+    expect(() => readRecord(Uint8Array.from(bytes))).toThrow(Malformed);
+});
+
 test('a Bloom filter contains all its keys, and few others', () => {
   const keys = Array.from({ length: 5000 }, (_, i) => `key ${i}`);
   const bloom = bloomOf(keys.map(bloomHash));
@@ -203,7 +235,7 @@ test('readRecord() returns the record given to recordBytes(), whole or in parts'
   expect(joinBytes(partsOf(large).map((part) => readPart(part).piece))).toEqual(large);
 });
 
-test('the stored bytes of a record, a block and a hash stay the same', () => {
+test('the stored bytes of records, a block, a table index and a hash stay the same', () => {
   const record = recordBytes({
     kind: 'commit',
     changes: [
@@ -217,6 +249,28 @@ test('the stored bytes of a record, a block and a hash stay the same', () => {
     ],
   });
   expect(hexOf(record)).toBe('0101016b010265300b020002653101013200c3a90a016d00');
+  const table = {
+    first: 2 ** 20,
+    index: 2,
+    indexParts: 1,
+    items: 3,
+    bytes: 400,
+    low: { key: 'a', owner: 'o1' },
+    high: { key: 'b', owner: 'o2' },
+  };
+  const run = { level: 2, isMerging: true, tables: [table] };
+  const families = familiesOf((family) => (family === 1 ? [run] : []));
+  const retired = [{ first: 2 ** 21, last: 2 ** 21 + 3 }];
+  const manifest = { flushed: 5, swept: 4, families, retired };
+  expect(hexOf(recordBytes({ kind: 'flip', manifest }))).toBe(
+    '030504018080800103010101050180804002010390030161026f310162026f32',
+  );
+  expect(hexOf(recordBytes({ kind: 'claim' }))).toBe('02');
+  const index = new TableIndexWriter(1, 300);
+  index.addBlock('ab', 'o1', 0);
+  expect(hexOf(index.finish(2, ['ab', 'ac'].map(bloomHash)))).toBe(
+    '0313f68c0100020101ac020002616200026f31010400000001000000e80a34b2de18e94a',
+  );
   const block = blockBytes(1, 300, [
     { key: 'ab', owner: 'o1', body: new Uint8Array() },
     { key: 'ac', owner: 'o2', body: undefined },
