@@ -1,4 +1,5 @@
 /** A page that the browser keeps in its back/forward cache. */
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase, q, type BurrowError, type Database } from '../index.ts';
 import {
@@ -53,6 +54,17 @@ test('a page that enters the cache ends its worker; pending queries may have tak
     code: 'worker_lost',
     description: expect.stringContaining('unknown whether pending queries took effect'),
   });
+});
+
+test('a database that cannot be opened leaves no listener on the page and starts no other worker', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const refusal = { code: 'storage_unavailable', description: 'Storage is off.' } as const;
+  const opening = open({ open: () => Promise.resolve({ ok: false, refusal }) });
+  await expect(opening).rejects.toMatchObject(refusal);
+  expect(getEventListeners(page, 'pageshow')).toEqual([]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(ended()).toEqual([true]);
 });
 
 test('a query of a cached page is answered when the page is shown again', async () => {
