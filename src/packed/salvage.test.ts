@@ -216,6 +216,21 @@ test('salvage() omits rows that a later record or block deletes', async () => {
   expect(keys).not.toContain(fixed(8));
 });
 
+test('salvage() applies the log to many blocks, in whatever order it changed their rows', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
+  await put(store, 'documents', rows(500, 'v'));
+  await store.flush();
+  await write(store, { puts: [], deletes: [at(fixed(490))] });
+  await write(store, { puts: [], deletes: [at(fixed(7))] });
+  const keys = (await salvaged(data)).rows('documents').map(({ key }) => key);
+  expect(keys).toEqual(
+    sequence(500)
+      .filter((i) => i !== 7 && i !== 490)
+      .map(fixed),
+  );
+});
+
 test('salvage() returns rows in batches of at most a few blocks of each run', async () => {
   const data = new MediumData();
   const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
