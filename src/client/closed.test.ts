@@ -1,7 +1,7 @@
 /** Closing a database ends every wait, and its secret can no longer be read. */
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { DatabaseClosed, openDatabase, q } from '../index.ts';
+import { DatabaseClosed, openDatabase, q, QueryError } from '../index.ts';
 import {
   copyAnswers,
   FakeWorker,
@@ -126,6 +126,22 @@ test('ended live queries leave no listener on their signal', async () => {
   expect(closed).toHaveBeenCalledOnce();
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test('queries that have ended leave no listener on their signal', async () => {
+  const { db } = await openFake({ query: ({ query }) => answers(query) });
+  const { signal } = new AbortController();
+  expect(await db.client().query(7, { signal })).toBe(7);
+  await expect(db.client().query('no', { signal })).rejects.toBeInstanceOf(QueryError);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  await db.close();
+});
+
+const answers = (query: string) =>
+  Promise.resolve(
+    query === '7'
+      ? { status: 200, body: '{"resource":7}' }
+      : { status: 400, body: '{"errors":[]}' },
+  );
 
 test.each(['close', 'destroy'] as const)('%s() causes exactly one `closed` event', async (how) => {
   const { db, fake } = await openFake();
