@@ -202,6 +202,20 @@ test('salvage() names an empty block, and does not join it to the next', async (
   expect(saved.rows('documents').length).toBeLessThan(50);
 });
 
+test('salvage() without a manifest names damaged blocks, also the last', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
+  await put(store, 'documents', rows(100, 'v'));
+  await store.flush();
+  const ids = [...data.blocks.keys()].sort((a, b) => a - b);
+  const damaged = [ids[0] ?? 0, ids[5] ?? 0, ids.at(-1) ?? 0];
+  for (const id of damaged) DAMAGES['a block that is cut off'](data, id);
+  data.log = [];
+  const saved = await salvaged(data);
+  const named = ['log record 1', ...damaged.map((id) => `block ${id}`)];
+  expect(saved.damaged.toSorted()).toEqual(named.toSorted());
+});
+
 test('salvage() omits rows that a later record or block deletes', async () => {
   const data = new MediumData();
   const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
