@@ -17,6 +17,8 @@ import {
   sequence,
   write,
 } from '../store/testing/store-rows.ts';
+import { partsOf } from './codec/log-parts.ts';
+import { recordBytes } from './codec/log-record.ts';
 import { PACKED_LIMITS } from './limits.ts';
 import { claimOf, IDS_PER_CLAIM, tablesOf, type IdRange } from './manifest.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
@@ -433,6 +435,21 @@ test('verify() fails if the storage is unavailable, instead of reporting damage'
   isGone = true;
   await expect(store.verify()).rejects.toBe(refused);
 });
+
+test.each(['documents', 'history'] as const)(
+  'verify() names an index entry of %s that no row has',
+  async (space) => {
+    const data = new MediumData();
+    await put(await openPacked(data), space, [row('a', ['x', 'y'])]);
+    // This commit does not say that the entry `x` has ended.
+    const change = { space, key: keyOfBytes('a'), row: row('a', ['y']), ended: [] };
+    const record = recordBytes({ kind: 'commit', changes: [change] });
+    data.append(partsOf(record), data.lastNumber + 1);
+    expect(await (await openPacked(data)).verify()).toEqual([
+      `the index entries of ${space} are not those of its rows`,
+    ]);
+  },
+);
 
 test('verify() reads large rows a few at a time', async () => {
   const store = await openPacked(new MediumData());
