@@ -216,6 +216,31 @@ test('writes.settled() gets a verdict that arrives before its answer, however ma
   expect(await settled).toMatchObject({ id: '0.1', ts: 7 });
 });
 
+test('a question for a verdict that fails does not end the wait for it', async () => {
+  const refused = Promise.reject(LOST);
+  refused.catch(() => undefined);
+  const { sync, tell } = fakeWorker('live', { verdict: refused });
+  await sync.start(OPTIONS);
+  const { settled } = await sync.client.submit(q.Add(1));
+  await expect(sync.writes.settled('0.1')).rejects.toBe(LOST);
+  tell({ type: 'sync-verdict', write: judged('0.1') });
+  expect(await settled).toMatchObject({ id: '0.1' });
+});
+
+test('`lostWrites` is how many writes were lost, also after sync is connected again', async () => {
+  const missing = [3, 0].values();
+  const value = { secret: 's', state: 'live', failed: undefined } as const;
+  const { db } = await openFake({
+    sync: () =>
+      Promise.resolve({ ok: true, value: { ...value, missing: missing.next().value ?? 0 } }),
+  });
+  const sync = await db.sync(syncOptions);
+  expect(sync.lostWrites).toBe(3);
+  await sync.setSets([]);
+  expect(sync.lostWrites).toBe(3);
+  await db.close();
+});
+
 test('writes.settled() of an unknown write rejects and leaves no waiter', async () => {
   const error = refusalError('not found', 'There is no write 0.9: it is already resolved.');
   const refused = Promise.reject(error);
