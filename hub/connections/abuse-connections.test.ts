@@ -9,6 +9,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { answerText } from '../../src/http/message.ts';
 import type { HubRoute } from '../http/route.ts';
+import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
@@ -20,8 +21,8 @@ afterEach(async () => {
   await hub?.close();
 });
 
-/** Sends all of the text at once. Resolves with what was received when the connection has ended. */
-function flood(port: number, text: string): Promise<string> {
+/** Sends all of it at once. Resolves with what was received when the connection has ended. */
+function flood(port: number, text: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
     socket = connect(port, '127.0.0.1')
@@ -157,6 +158,51 @@ test.each([20, 500])(
     expect((await hub.query(1)).status).toBe(200);
   },
 );
+
+/** A connection to HTTP/2 whose first chunk begins this many streams. Each is reset at once if `areReset`. */
+function firstChunk(streams: number, areReset: boolean): Buffer {
+  const frame = (type: number, flags: number, stream: number, body: Buffer): Buffer => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(body.length, 0, 3);
+    head[3] = type;
+    head[4] = flags;
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, body]);
+  };
+  // `:method GET`, `:scheme http`, `:authority` and `:path`.
+  const fields = Buffer.from('\x82\x86\x01\x09localhost\x04\x07/count/', 'latin1');
+  const parts = Array.from({ length: streams }, (_, n) => [
+    frame(1, 5, 2 * n + 1, fields),
+    ...(areReset ? [frame(3, 0, 2 * n + 1, Buffer.from([0, 0, 0, 8]))] : []),
+  ]).flat();
+  const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+  return Buffer.concat([preface, frame(4, 0, 0, Buffer.alloc(0)), ...parts]);
+}
+
+test.each([true, false])(
+  'an HTTP/2 session whose first bytes begin too many streams is ended before any of them (reset: %s)',
+  async (areReset) => {
+    let served = 0;
+    const handle = () => Promise.resolve(answerText(200, {}, String((served += 1))));
+    const { requestsPerSession, streamsPerCredential } = DEFAULT_SETTINGS;
+    const most = requestsPerSession + streamsPerCredential;
+    hub = await openTestHub({ routes: () => [{ prefix: '/count/', handle }] });
+    const received = await flood(hub.port, firstChunk(most + 1, areReset));
+    // The last frame is GOAWAY with ENHANCE_YOUR_CALM.
+    expect(received.endsWith('\0\0\0\0\0\0\0\v')).toBe(true);
+    expect(served).toBe(0);
+    expect((await hub.query(1)).status).toBe(200);
+  },
+);
+
+test('an HTTP/2 session whose first bytes begin as many streams as it may have is served', async () => {
+  let served = 0;
+  const handle = () => Promise.resolve(answerText(200, {}, String((served += 1))));
+  hub = await openTestHub({ routes: () => [{ prefix: '/count/', handle }] });
+  socket = connect(hub.port, '127.0.0.1').on('error', () => undefined);
+  socket.write(firstChunk(100, false));
+  await expect.poll(() => served).toBe(100);
+});
 
 /** A route whose requests take 4 ms each. Counts how many are begun in each turn of the event loop. */
 function countPerTurn() {

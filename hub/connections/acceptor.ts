@@ -144,7 +144,9 @@ export class Acceptor {
       const isHttp2 = head.subarray(0, PREFACE.length).equals(PREFACE);
       const handOver = (): void => {
         socket.off('error', ignore);
-        if (!socket.destroyed) (isHttp2 ? this.http2 : this.http1).serve(socket);
+        if (socket.destroyed) return;
+        if (isHttp2) this.http2.serve(socket, head);
+        else this.http1.serve(socket);
       };
       if (head.length > HEAD_BYTES) this.inTurn(handOver);
       else handOver();

@@ -17,6 +17,7 @@ import type { Peer } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import { InFlight } from '../event-loop/in-flight.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { ENDED_AT_ONCE, streamsBegunIn } from './http2-frames.ts';
 import { limitParts } from './small-parts.ts';
 
 export interface Http2Options {
@@ -51,8 +52,18 @@ export class Http2Sessions {
     this.server = this.createServer();
   }
 
-  serve(socket: Socket): void {
-    this.server.emit('connection', socket);
+  /**
+   * @param first the bytes that have arrived, if they are known. Node would parse all of them in one turn, and each stream costs
+   * work even if its reset follows at once. So a client that begins more streams in them than a session may have is ended before.
+   */
+  serve(socket: Socket, first = Buffer.alloc(0)): void {
+    if (streamsBegunIn(first) <= this.streamsPerSession) {
+      this.server.emit('connection', socket);
+      return;
+    }
+    this.options.onMisused(this.options.peerOf(socket));
+    socket.on('error', () => undefined);
+    socket.end(ENDED_AT_ONCE, () => socket.destroy());
   }
 
   /** Ends each session when its requests in progress have ended. */
