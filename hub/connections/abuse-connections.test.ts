@@ -159,6 +159,14 @@ test.each([20, 500])(
   },
 );
 
+/** A route `/count/`, and how many requests it has answered. */
+function countServed() {
+  const seen = { served: 0 };
+  const handle = () => Promise.resolve(answerText(200, {}, String((seen.served += 1))));
+  const routes = (): readonly HubRoute[] => [{ prefix: '/count/', handle }];
+  return { seen, routes };
+}
+
 /** A connection to HTTP/2 whose first chunk begins this many streams. Each is reset at once if `areReset`. */
 function firstChunk(streams: number, areReset: boolean): Buffer {
   const frame = (type: number, flags: number, stream: number, body: Buffer): Buffer => {
@@ -182,26 +190,24 @@ function firstChunk(streams: number, areReset: boolean): Buffer {
 test.each([true, false])(
   'an HTTP/2 session whose first bytes begin too many streams is ended before any of them (reset: %s)',
   async (areReset) => {
-    let served = 0;
-    const handle = () => Promise.resolve(answerText(200, {}, String((served += 1))));
+    const { seen, routes } = countServed();
     const { requestsPerSession, streamsPerCredential } = DEFAULT_SETTINGS;
     const most = requestsPerSession + streamsPerCredential;
-    hub = await openTestHub({ routes: () => [{ prefix: '/count/', handle }] });
-    const received = await flood(hub.port, firstChunk(most + 1, areReset));
+    hub = await openTestHub({ routes });
+    const received = await flood(hub.port, firstChunk(2 * most, areReset));
     // The last frame is GOAWAY with ENHANCE_YOUR_CALM.
     expect(received.endsWith('\0\0\0\0\0\0\0\v')).toBe(true);
-    expect(served).toBe(0);
+    expect(seen.served).toBe(0);
     expect((await hub.query(1)).status).toBe(200);
   },
 );
 
 test('an HTTP/2 session whose first bytes begin as many streams as it may have is served', async () => {
-  let served = 0;
-  const handle = () => Promise.resolve(answerText(200, {}, String((served += 1))));
-  hub = await openTestHub({ routes: () => [{ prefix: '/count/', handle }] });
+  const { seen, routes } = countServed();
+  hub = await openTestHub({ routes });
   socket = connect(hub.port, '127.0.0.1').on('error', () => undefined);
   socket.write(firstChunk(100, false));
-  await expect.poll(() => served).toBe(100);
+  await expect.poll(() => seen.served).toBe(100);
 });
 
 /** A route whose requests take 4 ms each. Counts how many are begun in each turn of the event loop. */
