@@ -15,7 +15,7 @@ export class RecentTime {
   private readonly namesMax: number;
   private readonly byName = new Map<string, Recent>();
   private last = { name: '', atMs: -Infinity };
-  /** The last use by a credential other than the one in `last`. */
+  /** The last use by a caller other than the one in `last`. */
   private before = this.last;
 
   /** @param namesMax how many callers are remembered: the latest ones */
@@ -44,7 +44,7 @@ export class RecentTime {
     return recent ? faded(recent, this.nowMs()) : 0;
   }
 
-  /** Whether no other credential was served recently. */
+  /** Whether no other caller was served recently. */
   isAlone(name: string): boolean {
     const other = this.last.name === name ? this.before : this.last;
     return this.nowMs() - other.atMs > FADES_MS;

@@ -5,6 +5,7 @@ import type { Refusal } from '../errors.ts';
 import type { Row } from '../store/port.ts';
 import { at, everything, fixed, put, row, sequence, write } from '../store/testing/store-rows.ts';
 import { PART_BYTES_MAX } from './codec/log-parts.ts';
+import type { PackedLimits } from './limits.ts';
 import type { PackedStore } from './packed-store.ts';
 import { MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
@@ -39,6 +40,18 @@ test(`salvage() returns all rows of an undamaged store, from seed ${SEED}`, asyn
     expect(saved.rows('history'), `seed ${seed}`).toEqual(history);
   }
 });
+
+/** A store with these rows in blocks. */
+async function flushed(
+  some: readonly Row[],
+  limits?: Partial<PackedLimits>,
+): Promise<{ store: PackedStore; data: MediumData }> {
+  const data = new MediumData();
+  const store = await openPacked(data, limits);
+  await put(store, 'documents', some);
+  await store.flush();
+  return { store, data };
+}
 
 const EMPTY = new Uint8Array();
 
@@ -99,10 +112,7 @@ test(`salvage() without a manifest returns each row once, from seed ${SEED}`, as
 });
 
 test('salvage() does not trust a manifest if a later one may be lost', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data);
-  await put(store, 'documents', rows(10, 'old '));
-  await store.flush();
+  const { data, store } = await flushed(rows(10, 'old '));
   const { log } = data;
   await put(store, 'documents', rows(20, 'new '));
   await store.flush();
@@ -120,10 +130,7 @@ test('salvage() does not trust a manifest if a later one may be lost', async () 
 });
 
 test('salvage() does not trust a manifest if the last part of a later one is missing', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data);
-  await put(store, 'documents', rows(10, 'old '));
-  await store.flush();
+  const { data, store } = await flushed(rows(10, 'old '));
   const before = data.log.at(-1);
   // The manifest contains the bounds of each table, so a long key makes a long flip record.
   const long = { ...row('k'.repeat(PART_BYTES_MAX)), value: 'new' };
@@ -165,10 +172,7 @@ test('salvage() does not join parts of two records', async () => {
 });
 
 test('salvage() names a missing record between the tables and the log', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data);
-  await put(store, 'documents', rows(10, 'old '));
-  await store.flush();
+  const { data, store } = await flushed(rows(10, 'old '));
   await write(store, { puts: [], deletes: [at(fixed(7))] });
   await store.flush();
   const missing = data.log.shift()?.number ?? 0;
@@ -179,10 +183,7 @@ test('salvage() names a missing record between the tables and the log', async ()
 });
 
 test('salvage() names missing blocks', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
-  await put(store, 'documents', rows(50, 'v'));
-  await store.flush();
+  const { data } = await flushed(rows(50, 'v'), { ...SMALL, partBytes: 1000 });
   const [first = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
   data.blocks.delete(first);
   const saved = await salvaged(data);
@@ -191,10 +192,7 @@ test('salvage() names missing blocks', async () => {
 });
 
 test('salvage() names an empty block, and does not join it to the next', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
-  await put(store, 'documents', rows(50, 'v'));
-  await store.flush();
+  const { data } = await flushed(rows(50, 'v'), { ...SMALL, partBytes: 1000 });
   const [first = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
   data.blocks.set(first, new Uint8Array());
   const saved = await salvaged(data);
@@ -203,10 +201,7 @@ test('salvage() names an empty block, and does not join it to the next', async (
 });
 
 test('salvage() without a manifest names damaged blocks, also the last', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
-  await put(store, 'documents', rows(100, 'v'));
-  await store.flush();
+  const { data } = await flushed(rows(100, 'v'), { ...SMALL, partBytes: 1000 });
   const ids = [...data.blocks.keys()].sort((a, b) => a - b);
   const damaged = [ids[0] ?? 0, ids[5] ?? 0, ids.at(-1) ?? 0];
   for (const id of damaged) DAMAGES['a block that is cut off'](data, id);
@@ -217,10 +212,7 @@ test('salvage() without a manifest names damaged blocks, also the last', async (
 });
 
 test('salvage() omits rows that a later record or block deletes', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
-  await put(store, 'documents', rows(50, 'v'));
-  await store.flush();
+  const { data, store } = await flushed(rows(50, 'v'), { ...SMALL, runsPerLevel: 100 });
   await write(store, { puts: [], deletes: [at(fixed(7))] });
   await store.flush();
   await write(store, { puts: [], deletes: [at(fixed(8))] });
@@ -231,10 +223,7 @@ test('salvage() omits rows that a later record or block deletes', async () => {
 });
 
 test('salvage() applies the log to many blocks, in whatever order it changed their rows', async () => {
-  const data = new MediumData();
-  const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
-  await put(store, 'documents', rows(500, 'v'));
-  await store.flush();
+  const { data, store } = await flushed(rows(500, 'v'), { ...SMALL, runsPerLevel: 100 });
   await write(store, { puts: [], deletes: [at(fixed(490))] });
   await write(store, { puts: [], deletes: [at(fixed(7))] });
   const keys = (await salvaged(data)).rows('documents').map(({ key }) => key);
