@@ -30,6 +30,8 @@ export const HUB_LIMITS = {
   messageValues: 50_000,
   /** The same for bodies that this thread also makes a query of, or evaluates: the older REST routes, streams, log exports. */
   otherBodyValues: 10_000,
+  /** Each of these bytes of a long body of this kind count as one more request of its caller. */
+  parsedBytesPerRequest: 64 * 1024,
   /** Total size of the bodies of all requests that are being read or answered. */
   bodyBytesInMemory: 64 * 1024 * 1024,
   bodyBytesPerAddress: 32 * 1024 * 1024,
@@ -52,6 +54,12 @@ export const HUB_LIMITS = {
   heapInUse: 0.9,
   /** Size of a rate limiter's token bucket: the requests allowed in this time. */
   burstSeconds: 2,
+  /**
+   * How many answers of status 429 an address gets at once, per second. Further ones are delayed: a client that is refused at once may try
+   * again at once, thousands of times per second.
+   */
+  promptRefusalsPerSecond: 20,
+  refusalDelayMs: 1_000,
   /** A client that reads nothing of a stream for this long is disconnected. */
   slowReaderMs: 30_000,
   /** Number of live queries in total; the next two limits are per address and per credential. */

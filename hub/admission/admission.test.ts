@@ -41,6 +41,36 @@ test('refused callers are counted by limit', async () => {
   ]);
 });
 
+test('a long body that is parsed counts as several requests of its token and of its address', () => {
+  let nowMs = 0;
+  const settings = { ...DEFAULT_SETTINGS, ratePerToken: 10, ratePerAddress: 20, burstSeconds: 1 };
+  const admission = new Admission(settings, undefined, () => nowMs);
+  const token = credentialOf(`Bearer ${TOKEN}`, '10.0.0.1');
+  const other = credentialOf('Bearer a-key', '10.0.0.1');
+  expect(admission.refusalOf('10.0.0.1', token)).toBeUndefined();
+  admission.chargeParsed('10.0.0.1', token, 29 * settings.parsedBytesPerRequest);
+  expect(admission.refusalOf('10.0.0.2', token)).toMatchObject({ retryAfterSeconds: 3 });
+  expect(admission.refusalOf('10.0.0.1', other)).toMatchObject({ retryAfterSeconds: 1 });
+  nowMs = 600;
+  expect(admission.refusalOf('10.0.0.1', other)).toBeUndefined();
+  expect(admission.refusalOf('10.0.0.2', token)).toBeDefined();
+  nowMs = 3000;
+  expect(admission.refusalOf('10.0.0.2', token)).toBeUndefined();
+});
+
+test('an address that is refused often gets the further refusals late', () => {
+  let nowMs = 0;
+  const settings = { ...DEFAULT_SETTINGS, promptRefusalsPerSecond: 2, refusalDelayMs: 700 };
+  const admission = new Admission(settings, undefined, () => nowMs);
+  const delays = (): number[] =>
+    ['a', 'a', 'a', 'b'].map((address) => admission.refusalDelayMs(address));
+  expect(delays()).toEqual([0, 0, 700, 0]);
+  nowMs = 500;
+  expect(delays()).toEqual([0, 700, 700, 0]);
+  nowMs = 5000;
+  expect(delays()).toEqual([0, 0, 700, 0]);
+});
+
 test('a token has the same limits from every address, a key or an unknown secret has its own at each', () => {
   const nameOf = (header: string | undefined, address: string) =>
     credentialOf(header, address).name;

@@ -33,6 +33,7 @@ export class Admission {
   private readonly settings: HubSettings;
   private readonly byAddress: TokenBuckets;
   private readonly byToken: TokenBuckets;
+  private readonly promptRefusals: TokenBuckets;
   private readonly lanes: ConcurrencyLimits;
   private readonly streams = new Counts();
   readonly answers: AnswerMemory;
@@ -59,6 +60,7 @@ export class Admission {
     this.answers = new AnswerMemory(answerBytesInMemory, answerBytesPerCredential);
     this.byAddress = new TokenBuckets(ratePerAddress, burstSeconds, nowMs);
     this.byToken = new TokenBuckets(ratePerToken, burstSeconds, nowMs);
+    this.promptRefusals = new TokenBuckets(settings.promptRefusalsPerSecond, 1, nowMs);
   }
 
   get counts(): { readonly requests: number; readonly streams: number } {
@@ -80,6 +82,18 @@ export class Admission {
     if (this.answers.hasRoomFor(name)) return undefined;
     const unread = tooMany('Too many answers are still unread: read them, then try again.', 1);
     return this.held('answers', who(), unread);
+  }
+
+  /** Called before the main thread parses a long body, which costs as much as several requests and therefore counts as that many. */
+  chargeParsed(address: string, { name, isToken }: Credential, bytes: number): void {
+    const requests = bytes / this.settings.parsedBytesPerRequest;
+    this.byAddress.charge(address, requests);
+    if (isToken) this.byToken.charge(name, requests);
+  }
+
+  /** How long an answer of status 429 is delayed: the first ones in each second are not. */
+  refusalDelayMs(address: string): number {
+    return this.promptRefusals.take(address) === undefined ? 0 : this.settings.refusalDelayMs;
   }
 
   /**

@@ -30,6 +30,13 @@ export class TokenBuckets {
     return undefined;
   }
 
+  /** Takes tokens for what an admitted request has turned out to cost. A bucket that owes tokens refuses until they are paid back. */
+  charge(name: string, tokens: number): void {
+    if (this.perSecond === 0) return;
+    const atMs = this.nowMs();
+    remember(this.buckets, name, { left: this.leftOf(name, atMs) - tokens, atMs }, NAMES_MAX);
+  }
+
   private leftOf(name: string, atMs: number): number {
     const bucket = this.buckets.get(name) ?? { left: this.size, atMs };
     const refilled = ((atMs - bucket.atMs) / 1000) * this.perSecond;

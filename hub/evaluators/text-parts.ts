@@ -20,8 +20,10 @@ export function joined(parts: TextParts): Buffer | undefined {
   return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
 }
 
-export const isLong = (parts: TextParts): boolean =>
-  parts.reduce((sum, { byteLength }) => sum + byteLength, 0) > LIMITS.sliceChars;
+export const bytesIn = (parts: TextParts): number =>
+  parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+export const isLong = (parts: TextParts): boolean => bytesIn(parts) > LIMITS.sliceChars;
 
 /** Returns the bytes in a buffer that contains nothing else, so that the buffer can be transferred to a thread without copying. */
 export const ownBytes = (part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>

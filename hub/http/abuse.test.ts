@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
-import { LIMITS } from '../../src/limits.ts';
+import { expect, test, vi } from 'vitest';
+import { HUB_LIMITS, LIMITS } from '../../src/limits.ts';
 import { closeHub, dial, open, sockets } from '../testing/raw-hub.ts';
 import type { TestHub } from '../testing/test-hub.ts';
 
@@ -300,15 +300,19 @@ test('V2: other requests are answered while a body of 8 MB is read', async () =>
   expect(between).toBeGreaterThan(body.length / LIMITS.sliceChars / 8);
 });
 
-test('V1: requests beyond the rate of a token are answered 429 with Retry-After', async () => {
-  const { query } = await open({ settings: { ratePerToken: 1, burstSeconds: 10 } });
+async function tokenSecret(query: TestHub['query']): Promise<string> {
   await query({ create_collection: { object: { name: 'users' } } });
   await query({ create: { ref: { collection: 'users' }, id: '1' }, params: { object: {} } });
   const token = await query({
     create: { tokens: null },
     params: { object: { instance: { ref: { collection: 'users' }, id: '1' } } },
   });
-  const { secret } = token.body.resource as { readonly secret: string };
+  return (token.body.resource as { readonly secret: string }).secret;
+}
+
+test('V1: requests beyond the rate of a token are answered 429 with Retry-After', async () => {
+  const { query } = await open({ settings: { ratePerToken: 1, burstSeconds: 10 } });
+  const secret = await tokenSecret(query);
   const begun = performance.now();
   const answers = await Promise.all(Array.from({ length: 200 }, () => query(1, secret)));
   const seconds = (performance.now() - begun) / 1000;
@@ -320,6 +324,42 @@ test('V1: requests beyond the rate of a token are answered 429 with Retry-After'
   expect(refused[0]?.body.errors?.[0]?.code).toBe('too many requests');
   // Other users are not held up, and neither is a key of the operator.
   expect((await query(1)).status).toBe(200);
+});
+
+test('V1: a long body that the main thread parses counts as several requests', async () => {
+  const { url, query } = await open({ settings: { ratePerToken: 0.001, burstSeconds: 5000 } });
+  const secret = await tokenSecret(query);
+  const headers = { authorization: `Bearer ${secret}` };
+  const body = JSON.stringify('x'.repeat(10 * HUB_LIMITS.parsedBytesPerRequest));
+  const answers = [(await query(1, secret)).status];
+  const { status } = await fetch(`${url}/stream`, { method: 'POST', headers, body });
+  answers.push((await query(1, secret)).status);
+  expect([status, ...answers]).toEqual([400, 200, 429]);
+});
+
+test('V1: an address that is refused often is answered late, and the others at once', async () => {
+  const { url } = await open({
+    settings: {
+      ratePerAddress: 0.001,
+      burstSeconds: 1000,
+      promptRefusalsPerSecond: 2,
+      refusalDelayMs: 600_000,
+      drainMs: 100,
+      trustedProxies: ['127.0.0.1'],
+    },
+  });
+  const statuses: number[] = [];
+  const ask = async (address: string): Promise<void> => {
+    const { status } = await fetch(`${url}/ping`, { headers: { 'x-forwarded-for': address } });
+    statuses.push(status);
+  };
+  const asked = Promise.allSettled(Array.from({ length: 10 }, () => ask('10.0.0.1')));
+  await vi.waitUntil(() => statuses.length === 3);
+  for (let i = 0; i < 3; i++) await ask('10.0.0.2');
+  expect(statuses).toEqual([200, 429, 429, 200, 429, 429]);
+  await closeHub();
+  const unanswered = (await asked).filter(({ status }) => status === 'rejected');
+  expect(unanswered).toHaveLength(7);
 });
 
 test('V1: requests from one address have a rate limit too', async () => {

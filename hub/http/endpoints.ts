@@ -5,7 +5,14 @@ import { HUB_LIMITS } from '../../src/limits.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { isLong, joined, textOf, valuesIn, type TextParts } from '../evaluators/text-parts.ts';
+import {
+  bytesIn,
+  isLong,
+  joined,
+  textOf,
+  valuesIn,
+  type TextParts,
+} from '../evaluators/text-parts.ts';
 import { nextTurn } from '../event-loop/next-turn.ts';
 import { ClientGone, readBody, type RequestBody } from './read-body.ts';
 import { refusalResponse, type Refused } from './refusal-response.ts';
@@ -110,7 +117,10 @@ export class Endpoints {
       else {
         // Only one long body is decoded per turn of the event loop, and parsed in another, because each step is synchronous.
         const isParsedHere = isLong(parts) && valuesMax < Infinity;
-        if (isParsedHere) await nextTurn();
+        if (isParsedHere) {
+          this.parts.admission.chargeParsed(request.address, credential, bytesIn(parts));
+          await nextTurn();
+        }
         if (readsBytes) request.bytes = joined(parts);
         else request.body = textOf(parts);
         if (isParsedHere) await nextTurn();

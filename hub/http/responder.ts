@@ -1,4 +1,5 @@
 /** Sends responses and records each in the metrics and the log. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { refuse } from '../../src/http/message.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
@@ -41,9 +42,10 @@ export class Responder {
     this.parts = parts;
   }
 
-  /** Resolves at once, or for a long answer when it has been read. */
+  /** Resolves at once; for a long answer when it has been read, and for a refusal that is delayed when it is sent. */
   async send(context: RequestContext, route: string, response: NotedResponse): Promise<void> {
     const { raw, request } = context;
+    if (response.status === 429) await this.delayRefusal(request.address);
     if (response.bytes && request.method !== 'HEAD')
       return this.sendLong(context, route, response, response.bytes);
     const { body: text } = response;
@@ -62,6 +64,11 @@ export class Responder {
     setTimeout(() => {
       if (!raw.complete) raw.destroy();
     }, LINGER_MS).unref();
+  }
+
+  private async delayRefusal(address: string): Promise<void> {
+    const ms = this.parts.admission.refusalDelayMs(address);
+    if (ms > 0) await wait(ms);
   }
 
   private async sendLong(
