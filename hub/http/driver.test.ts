@@ -27,6 +27,13 @@ afterEach(async () => {
   hub = undefined;
 });
 
+async function openStreams(): Promise<number> {
+  const metrics = await (
+    await fetch(`${hub?.url}/metrics`, { headers: { authorization: `Bearer ${hub?.secret}` } })
+  ).text();
+  return Number(/^burrow_streams (\d+)/m.exec(metrics)?.[1]);
+}
+
 async function addNotes(admin: InstanceType<typeof Client>, count: number): Promise<void> {
   await admin.query(q.CreateCollection({ name: 'notes' }));
   const ids = Array.from({ length: count }, (_, n) => n + 1);
@@ -198,6 +205,7 @@ test('ten of 260 streams of one secret are refused by name; for each that ends, 
     });
   const closed = [...started].slice(0, 200);
   for (const n of closed) streams[n]?.close();
+  await expect.poll(openStreams, done).toBe(50);
   started.clear();
   streams.push(...closed.map(begin));
   await expect.poll(() => [started.size, failures.length], done).toEqual([200, 10]);
