@@ -1,5 +1,5 @@
 import { queryObjects } from 'node:v8';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ref } from 'vue';
 import { Database } from '../src/client/database.ts';
 import { Expr, FaunaTime, q } from '../src/index.ts';
@@ -56,6 +56,43 @@ test('objects of the API work inside a ref of Vue', async () => {
   expect(String(value.value.made)).toContain('2020-01-01T00:00:00Z');
   await db.value.close();
   await hub.close();
+});
+
+/** Web Locks, as browsers and newer versions of Node have them. */
+class Locks {
+  readonly requested: string[] = [];
+  private readonly held = new Set<string>();
+
+  async request(name: string, ...rest: readonly unknown[]): Promise<unknown> {
+    const body = rest.at(-1) as (lock: object | null) => unknown;
+    const { ifAvailable = false } = (rest.length > 1 ? rest[0] : {}) as LockOptions;
+    this.requested.push(name);
+    if (this.held.has(name)) return ifAvailable ? body(null) : new Promise(() => undefined);
+    this.held.add(name);
+    try {
+      return await body({});
+    } finally {
+      this.held.delete(name);
+    }
+  }
+}
+
+test('a database in memory takes no locks by its name, because an ended worker in this thread would keep them', async () => {
+  const locks = new Locks();
+  vi.stubGlobal('navigator', { locks });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const hub = await openHub();
+  const { login } = await signUp(hub);
+  for (const db of [await openDatabase('todos'), await openDatabase('todos')]) {
+    onTestFinished(() => db.close());
+    const sync = await db.sync({ url: hub.url, login, sets: [q.Documents(todos)] });
+    await sync.whenSynced();
+    await db.files.put(new Blob(['a photo']));
+    await db.files.whenSent();
+  }
+  await hub.close();
+  expect(locks.requested.length).toBeGreaterThan(0);
+  expect(locks.requested.filter((name) => !name.startsWith('burrow:alive:'))).toEqual([]);
 });
 
 // The emulated pages have a Blob class of their own, for which Node creates no URLs.

@@ -62,7 +62,8 @@ export async function openDatabase(
   if (!found) return undefined;
 
   const { isLocked, stored } = found;
-  const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
+  const { locks } = joined;
+  const base = { name, locks, settings, store: stored.store, isLocked, clock, report: reportWork };
   const rootSecret = rootSecretOf(options.rootSecret, isLocked);
   // A service worker cannot start workers, so it has no second worker for long queries.
   const isOfPage = !isLocked && isShared && typeof Worker !== 'undefined';

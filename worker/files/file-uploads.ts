@@ -13,6 +13,7 @@ import { isOfTheNetwork, retryMs } from './network-failures.ts';
 
 export interface FileUploadsOptions {
   readonly name: string;
+  readonly locks: LockManager | undefined;
   readonly store: OpenedFiles;
   readonly sha256: Sha256;
   /** The connection to the hub. Undefined when no hub is known or no user is logged in. */
@@ -104,7 +105,8 @@ export class FileUploads {
   private sendNow(): Promise<void> {
     const how = this.takesOver ? { steal: true } : { signal: this.ended };
     this.takesOver = false;
-    return whileHeld(`burrow:files:${this.options.name}`, how, (lost) => this.sendUntil(lost));
+    const { locks, name } = this.options;
+    return whileHeld(locks, `burrow:files:${name}`, how, (lost) => this.sendUntil(lost));
   }
 
   private async sendUntil(lost: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createMemoryFiles, type FileStore } from '../../src/sync/device/files/file-store.ts';
@@ -9,8 +9,6 @@ import { fileRequests } from '../sync/file-requests.ts';
 import { FakeLocks } from '../testing/fake-locks.ts';
 import { Files } from './files.ts';
 
-afterEach(() => vi.unstubAllGlobals());
-
 const CHUNK = 1024 * 1024;
 const nowMs = (): number => 1_767_225_600_000;
 const of = { collection: 'notes', id: '1' };
@@ -18,6 +16,7 @@ const of = { collection: 'notes', id: '1' };
 /** Options of a device that syncs without failures. */
 const syncing = {
   name: 'notes',
+  locks: undefined,
   sha256,
   nowMs,
   epoch: () => Promise.resolve(undefined),
@@ -296,9 +295,10 @@ test('close() ends a fetch in progress', async () => {
   expect(signals[0]?.aborted).toBe(true);
 });
 
+const oneLock = (): LockManager => new FakeLocks() as unknown as LockManager;
+
 /** Tabs of one device, each with its own connection to the hub, which accepts chunks when it is told to. */
-async function openTabs(count: number, blob: Blob) {
-  vi.stubGlobal('navigator', { locks: new FakeLocks() });
+async function openTabs(count: number, blob: Blob, locks = oneLock()) {
   const store = createMemoryFiles();
   const file = await putFile(blob, { store, sha256, nowMs });
   await noteHome(file, [1024, '1'], store);
@@ -329,6 +329,7 @@ async function openTabs(count: number, blob: Blob) {
           },
         }),
         ...syncing,
+        locks,
       }),
   );
   return { tabs, store, written, arrive: () => arrivals.splice(0).forEach((each) => each()) };
@@ -473,9 +474,10 @@ test.each(['sent', 'fetched'])(
 );
 
 test('sending leaves no listener on the signal of the database', async () => {
-  const { tabs, arrive, written } = await openTabs(1, new Blob([new Uint8Array(5)]));
-  // Without Web Locks, whose own listeners on the signal are not tested here.
-  vi.stubGlobal('navigator', {});
+  // The own listeners of Web Locks on the signal are not tested here.
+  const locks = { request: (_: string, __: object, body: () => Promise<void>) => body() };
+  const blob = new Blob([new Uint8Array(5)]);
+  const { tabs, arrive, written } = await openTabs(1, blob, locks as unknown as LockManager);
   const [tab] = tabs as [Files];
   const { signal } = (tab as unknown as { readonly ended: AbortController }).ended;
   const sent = tab.uploads.sendAll();

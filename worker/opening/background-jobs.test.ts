@@ -17,6 +17,7 @@ function openCounted() {
   };
   const jobs = openJobs({
     name: 'db',
+    locks: undefined,
     engine: engine as Engine,
     files: { sweep: () => Promise.resolve(void begun.push('files')) },
     logs: {

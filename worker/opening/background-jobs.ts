@@ -11,6 +11,7 @@ import type { OpenLogs } from './open-logs.ts';
 
 export interface JobParts {
   readonly name: string;
+  readonly locks: LockManager | undefined;
   readonly engine: Engine;
   readonly emit: (message: ProgressMessage) => void;
   readonly report: (reason: unknown) => void;
@@ -28,11 +29,12 @@ export interface BackgroundJobs {
 /** The first queries of an app arrive immediately after opening and should not wait for background work. */
 const START_AFTER_MS = 500;
 
-export function openJobs({ name, engine, files, logs, emit, report }: JobParts): BackgroundJobs {
+export function openJobs(parts: JobParts): BackgroundJobs {
+  const { name, locks, engine, files, logs, emit, report } = parts;
   let cancelStart = (): void => undefined;
   const builds = new IndexBuilds({
     build: (databases) =>
-      inTurn(`burrow:build:${name}`, () =>
+      inTurn(locks, `burrow:build:${name}`, () =>
         engine.buildIndexes({
           databases,
           onProgress: ({ index, done, isComplete }) =>
@@ -44,7 +46,7 @@ export function openJobs({ name, engine, files, logs, emit, report }: JobParts):
   });
   const sweeps = new SweepSchedule({
     sweep: () =>
-      unlessElsewhere(`burrow:garbage:${name}`, async () => {
+      unlessElsewhere(locks, `burrow:garbage:${name}`, async () => {
         await engine.collectExpiredData();
         await files.sweep();
         await logs.sweep();

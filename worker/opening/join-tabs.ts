@@ -17,7 +17,9 @@ export interface JoinedTabs {
   readonly tabs: Tabs;
   /** Commits of all tabs. */
   readonly feed: CommitFeed;
-  /** Undefined where Web Locks are not available: then no tab holds a lease. */
+  /** Undefined where Web Locks are not available, or not needed because there are no other tabs. */
+  readonly locks: LockManager | undefined;
+  /** Undefined without `locks`: then no tab holds a lease. */
   readonly lease: Lease | undefined;
   /** Await this before the first commit: once it resolves, no other tab holds a lease. */
   readonly ready: Promise<void> | undefined;
@@ -27,7 +29,7 @@ export interface JoinedTabs {
   readonly leave: () => void;
 }
 
-/** @param isShared false: there are no other tabs, so no lease is needed */
+/** @param isShared false: there are no other tabs, so neither locks nor a lease are needed */
 export function joinTabs(
   name: string,
   { onDestroyed, onLock }: TabsHandlers,
@@ -44,20 +46,19 @@ export function joinTabs(
     else onSync?.(message);
   };
   const tabs = new Tabs(name, onMessage, isShared);
-  const lease = isShared ? leaseOf(name, tabs) : undefined;
+  const locks = isShared ? lockManager() : undefined;
+  const lease = locks && leaseOf(name, locks, tabs);
   const listenToSync: JoinedTabs['listenToSync'] = (listener) => (onSync = listener);
   const leave = (): void => {
     lease?.close();
     tabs.broadcast({ type: 'left' });
     tabs.close();
   };
-  return { tabs, feed, lease, ready: lease?.join(), listenToSync, leave };
+  return { tabs, feed, locks, lease, ready: lease?.join(), listenToSync, leave };
 }
 
-function leaseOf(name: string, tabs: Tabs): Lease | undefined {
-  const locks = lockManager();
-  if (!locks) return undefined;
-  return new Lease({
+const leaseOf = (name: string, locks: LockManager, tabs: Tabs): Lease =>
+  new Lease({
     name,
     id: hexOfBytes(random(16)),
     locks,
@@ -65,4 +66,3 @@ function leaseOf(name: string, tabs: Tabs): Lease | undefined {
     announce: () => tabs.broadcast({ type: 'opening' }),
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
-}

@@ -67,6 +67,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
   });
   const sync = new SyncSession({
     name,
+    locks: joined.locks,
     replica,
     engine: stored,
     offlineLogin,
@@ -80,6 +81,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
       new Files({
         ...session,
         name,
+        locks: joined.locks,
         store: files.openFiles(name),
         database: store,
         sha256,

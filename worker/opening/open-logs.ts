@@ -9,6 +9,7 @@ import { REGION_GROUP } from './open-engine.ts';
 
 export interface LogParts {
   readonly name: string;
+  readonly locks: LockManager | undefined;
   readonly store: Store;
   readonly settings: Settings;
   readonly clock: () => number;
@@ -24,7 +25,7 @@ export interface OpenLogs {
   readonly close: () => Promise<void>;
 }
 
-export function openLogs({ name, store, settings, clock, report }: LogParts): OpenLogs {
+export function openLogs({ name, locks, store, settings, clock, report }: LogParts): OpenLogs {
   const { enabled, retentionDays, maxBytes } = settings.log;
   const common = { store, clock, report, random, pause, regionGroup: REGION_GROUP };
   const recorded = new QueryLog({ ...common, retentionDays, maxBytes });
@@ -33,7 +34,7 @@ export function openLogs({ name, store, settings, clock, report }: LogParts): Op
     ...common,
     // Earlier log entries can be exported even while logging is off.
     log: recorded,
-    exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
+    exclusively: (body) => unlessElsewhere(locks, `burrow:exports:${name}`, body),
   });
   const sweep = async (): Promise<void> => {
     await recorded.trim();

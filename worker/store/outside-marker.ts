@@ -1,7 +1,7 @@
 /** A line of text stored outside IndexedDB, by which a loss of IndexedDB's data can be detected. */
 import { Refusal } from '../../src/errors.ts';
 import { isNamed } from '../browser/is-named.ts';
-import { inTurn } from '../tabs/web-locks.ts';
+import { inTurn, lockManager } from '../tabs/web-locks.ts';
 
 export interface OutsideMarker {
   read(): Promise<string | undefined>;
@@ -80,7 +80,7 @@ async function cacheMarker(name: string): Promise<OutsideMarker | undefined> {
 async function inTurnFor(name: string, body: (late: AbortSignal) => Promise<void>): Promise<void> {
   const late = AbortSignal.timeout(TURN_MS);
   try {
-    await inTurn(`burrow:marker:${name}`, () => body(late), late);
+    await inTurn(lockManager(), `burrow:marker:${name}`, () => body(late), late);
   } catch (reason) {
     if (reason !== late.reason) throw reason;
     throw new Refusal(

@@ -3,7 +3,7 @@
  * reads the torn log again. Measurements: docs/decisions/0004-crash.md.
  */
 import { Dexie } from 'dexie';
-import { unlessElsewhere } from '../tabs/web-locks.ts';
+import { lockManager, unlessElsewhere } from '../tabs/web-locks.ts';
 import { inOneTransaction } from './one-transaction.ts';
 import { marksOfKilled } from './write-mark.ts';
 
@@ -20,7 +20,7 @@ const SCRATCH = 'burrow:scratch';
  * @param ended workers that ended while the browser kept running
  */
 export const renewLogAfterKill = (ended: readonly string[]): Promise<void> =>
-  unlessElsewhere(SCRATCH, async () => {
+  unlessElsewhere(lockManager(), SCRATCH, async () => {
     const left = await marksOfKilled(ended);
     if (left.length === 0) return;
     await fillBuffer();

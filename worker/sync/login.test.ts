@@ -38,11 +38,13 @@ async function tabWith(
     kept = new Map([['copy', token]]),
     adopt = async () => ({}) as ReplicaState,
     fetch = greet,
+    locks,
   }: {
     readonly state?: () => Promise<undefined>;
     readonly kept?: Map<string, string>;
     readonly adopt?: CopyLoginOptions['replica']['adopt'];
     readonly fetch?: typeof greet;
+    readonly locks?: LockManager;
   } = {},
 ) {
   let hasOfflineLogin = true;
@@ -53,6 +55,7 @@ async function tabWith(
   };
   const login = new CopyLogin({
     name: 'copy',
+    locks,
     network: { fetch },
     replica: { state, adopt },
     vault,
@@ -88,10 +91,9 @@ test('a login in another tab while forget() removes the former token is kept', a
     waiting.push(turn);
     return turn;
   };
-  vi.stubGlobal('navigator', { locks: { request } });
-  onTestFinished(() => void vi.unstubAllGlobals());
-  const { login, kept, vault } = await tabWith('former');
-  const other = (await tabWith('former', { kept })).login;
+  const locks = { request } as Partial<LockManager> as LockManager;
+  const { login, kept, vault } = await tabWith('former', { locks });
+  const other = (await tabWith('former', { kept, locks })).login;
   let taken: Promise<unknown> = Promise.resolve();
   vault.kept = async () => {
     taken = other.logIn(HUB, { secret: 'present', login: undefined }, undefined);

@@ -22,6 +22,7 @@ import type { OfflineLogin } from './verifier.ts';
 
 export interface CopyLoginOptions {
   readonly name: string;
+  readonly locks: LockManager | undefined;
   readonly replica: Replica;
   readonly offlineLogin: OfflineLogin;
   readonly network: Network;
@@ -74,9 +75,9 @@ export class CopyLogin {
 
   /** The hub has revoked this token: ends offline login on this device, unless a user has logged in again in the meantime. */
   async forget(token: string | undefined): Promise<void> {
-    const { name, offlineLogin, vault } = this.options;
+    const { name, locks, offlineLogin, vault } = this.options;
     if (this.token === token) this.token = undefined;
-    await inTurn(vaultLock(name), async () => {
+    await inTurn(locks, vaultLock(name), async () => {
       // A stored token that cannot be read is deleted too.
       const kept = await vault.kept(name).catch(() => undefined);
       if ((this.token ?? kept ?? token) !== token) return;
@@ -138,8 +139,8 @@ export class CopyLogin {
    * was deleted in the meantime, the token is deleted again.
    */
   private async keep(secret: string): Promise<void> {
-    const { name, replica, vault } = this.options;
-    await inTurn(vaultLock(name), () => vault.keep(name, secret));
+    const { name, locks, replica, vault } = this.options;
+    await inTurn(locks, vaultLock(name), () => vault.keep(name, secret));
     await replica.state().catch(async (reason: unknown) => {
       if (!(reason instanceof Refusal && reason.code === 'locked')) await vault.forget(name);
       throw reason;

@@ -41,6 +41,7 @@ import { SyncWaiters } from './sync-waiters.ts';
 
 export interface SyncSessionOptions {
   readonly name: string;
+  readonly locks: LockManager | undefined;
   readonly replica: Replica;
   readonly engine: Pick<Engine, 'query' | 'authenticate'>;
   readonly offlineLogin: OfflineLogin;

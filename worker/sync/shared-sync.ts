@@ -6,7 +6,6 @@ import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.t
 import type { Network } from '../browser/network.ts';
 import type { Files } from '../files/files.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
-import { lockManager } from '../tabs/web-locks.ts';
 import { notAnswered } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
@@ -18,6 +17,7 @@ import type { SyncWaiters } from './sync-waiters.ts';
 
 export interface SharedSyncOptions {
   readonly name: string;
+  readonly locks: LockManager | undefined;
   readonly replica: Replica;
   readonly offlineLogin: OfflineLogin;
   readonly tabs: Tabs;
@@ -77,12 +77,12 @@ export class SharedSync {
 
   /** Takes part in the election of the tab that syncs, and requests the current state from the leader. */
   join(): void {
-    const { name, tabs, report } = this.options;
+    const { name, locks, tabs, report } = this.options;
     tabs.broadcast({ type: 'sync-ask' });
     if (this.contact === STOPPED) this.contact = CONNECTING;
     this.leadership ??= new Leadership({
       name,
-      locks: lockManager(),
+      locks,
       lead: () => {
         this.leader.begin();
         this.session.files.uploads.takeOver().catch(report);
