@@ -36,6 +36,10 @@ export class FakeWorker extends EventTarget {
   emit: (message: WorkerMessage) => void = () => undefined;
   private readonly port: MessagePort;
   private readonly far: MessagePort;
+  private end: () => void = () => undefined;
+  private readonly ended = new Promise<void>((resolve) => {
+    this.end = resolve;
+  });
 
   constructor(
     answers: FakeAnswers = {},
@@ -61,6 +65,7 @@ export class FakeWorker extends EventTarget {
 
   terminate(): void {
     this.isTerminated = true;
+    this.end();
     this.port.close();
   }
 
@@ -99,6 +104,8 @@ export class FakeWorker extends EventTarget {
       ...answers,
       open: (options, port) => {
         this.opened.push(options);
+        // As a worker does, which shows the page that it lives. Node has Web Locks since version 24.5.
+        void globalThis.navigator?.locks?.request(options.aliveLock, () => this.ended);
         this.emit = (message) => port.postMessage(message);
         port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => {
           // Sent to every worker: no test of what else is said looks at it.
