@@ -16,6 +16,22 @@ export interface Http1Options {
   readonly onMisused: (socket: Socket) => void;
 }
 
+const offersWebSocket = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * Newer versions of Node (22.21, 24.9) ask whether to take an offer for an upgrade, and serve the request as usual if not. Node 26 would
+ * read the body of an upgrade itself, so requests with a body are served as usual. Others are still declined by `declineUpgrade()`, because
+ * Node would lose the requests that arrive in the same chunk.
+ */
+const UPGRADES = {
+  shouldUpgradeCallback: (request: IncomingMessage): boolean =>
+    offersWebSocket(request) || !hasBody(request),
+};
+
 /** How often Node checks for connections past their deadline. */
 const CHECK_MS = 1000;
 
@@ -52,6 +68,7 @@ export class Http1Connections {
     const { settings } = this.options;
     const server = createServer(
       {
+        ...UPGRADES,
         // The limit for request line and headers together. The request guard checks each of them separately.
         maxHeaderSize: settings.headerBytes + settings.requestLineBytes,
         headersTimeout: settings.headerMs,
@@ -64,8 +81,7 @@ export class Http1Connections {
     server.on('clientError', respondToProtocolError);
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.options.onUpgrade(socket);
-      if (request.headers.upgrade?.toLowerCase() === 'websocket')
-        this.options.onWebSocket(request, socket, head);
+      if (offersWebSocket(request)) this.options.onWebSocket(request, socket, head);
       else this.declineUpgrade(request, socket, head);
     });
     // Node starts the timer that checks deadlines when the server listens, which this one never does.

@@ -255,7 +255,8 @@ test('ended streams leave no listeners behind', async () => {
   for (const { received } of opened) await expect.poll(received).toContain('"type":"start"');
   for (const { socket } of opened) socket.destroy();
   await expect.poll(() => metric({ url }, 'streams')).toBe(0);
-  expect(keptBy(lasting)).toBe(before);
+  // Node 26 drops a listener of an ended request, so there may be fewer.
+  expect(keptBy(lasting)).toBeLessThanOrEqual(before);
 });
 
 test('a response that the client does not read is dropped', async () => {
