@@ -18,7 +18,7 @@ import { textOf } from './evaluators/text-parts.ts';
 import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
 import { withBody } from '../src/http/rest-query.ts';
-import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
+import { SyncHub } from '../src/sync/hub/sync-hub.ts';
 import { isSyncRefusal } from '../src/sync/protocol/refusals.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
 import type { EvaluatorData } from './instance/start-evaluator.ts';
@@ -76,7 +76,7 @@ async function open(): Promise<Opened> {
     begin: (hash: string) => marks.recordExecution(hash),
     isFatal: (hash: string) => fatal.has(hash),
   };
-  const devices = createSyncHub({
+  const devices = new SyncHub({
     ...authentication,
     engine,
     clock,

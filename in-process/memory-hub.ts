@@ -29,7 +29,7 @@ import { createMemoryBlobs } from '../src/sync/hub/files/blob-store.ts';
 import { FileHub } from '../src/sync/hub/files/file-hub.ts';
 import { prepareEpoch } from '../src/sync/hub/rows/epoch.ts';
 import { prepareIdKey } from '../src/sync/hub/rows/id-key.ts';
-import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
+import { SyncHub } from '../src/sync/hub/sync-hub.ts';
 import { createAccessTokens } from '../worker/browser/access-tokens.ts';
 import { pause } from '../worker/browser/pause.ts';
 import { random } from '../worker/browser/random.ts';
@@ -95,7 +95,7 @@ export class MemoryHub {
     this.exports = new LogExports({ ...on, log });
     const { exports, engine } = this;
     this.http = { engine, build: BUILD, clock, random, report, log, exports };
-    this.sync = createSyncHub({ ...authentication, engine, clock, pause });
+    this.sync = new SyncHub({ ...authentication, engine, clock, pause });
     const blobs = createMemoryBlobs(() => clock() / 1000);
     const { fileBytes } = SYNC_LIMITS;
     this.files = new FileHub({ ...authentication, engine, clock, blobs, fileBytes });

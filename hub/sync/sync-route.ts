@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { HUB_LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
-import { createSyncHub } from '../../src/sync/hub/sync-hub.ts';
+import { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRoute } from '../http/route.ts';
 import { pause } from '../instance/hub-engine.ts';
@@ -29,7 +29,7 @@ export function createSyncRoute(
   { queryTimeoutMs, heartbeatMs = SYNC_LIMITS.heartbeatMs }: SyncRouteSettings = {},
 ): HubRoute {
   const { evaluators } = hub;
-  const sync = createSyncHub({
+  const sync = new SyncHub({
     ...hub.authentication,
     engine: hub.engine,
     clock: hub.http.clock,

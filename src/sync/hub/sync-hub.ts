@@ -56,19 +56,6 @@ type RequestHandlers = {
   [N in RequestName]: (secret: string, message: unknown) => Promise<AnswerOf<N> | SyncRefusal>;
 };
 
-export interface SyncHub extends RequestHandlers {
-  subscribe(
-    secret: string,
-    device: unknown,
-    onHint: (hint: ChangeHint) => void,
-  ): Promise<Subscription | SyncRefusal>;
-  /** Evaluates a pull for another hub on the same store, which answers the device and sends it hints. */
-  pullForOther(secret: string, message: unknown): Promise<PullForOther | SyncRefusal>;
-  /** Another hub has evaluated this pull for this one. */
-  onPulledElsewhere(secret: string, message: unknown, read: PullRead): void;
-  close(): void;
-}
-
 export interface PullForOther {
   readonly pulled: AnswerOf<'pull'>;
   readonly read: PullRead;
@@ -80,9 +67,7 @@ export interface Subscription {
   close(): void;
 }
 
-export const createSyncHub = (options: SyncHubOptions): SyncHub => new Hub(options);
-
-class Hub implements SyncHub {
+export class SyncHub implements RequestHandlers {
   private readonly options: SyncHubOptions;
   private readonly hints = new ChangeHints();
   private readonly sharedPulls: SharedPulls;
@@ -172,7 +157,8 @@ class Hub implements SyncHub {
     });
   }
 
-  pullForOther(secret: string, message: unknown) {
+  /** Evaluates a pull for another hub on the same store, which answers the device and sends it hints. */
+  pullForOther(secret: string, message: unknown): Promise<PullForOther | SyncRefusal> {
     return answerOrRefusal(async () => {
       const asked = readRequest(REQUESTS.pull, message, 'pull');
       const { outcome } = await this.evaluatePull(secret, asked);
@@ -183,6 +169,7 @@ class Hub implements SyncHub {
     });
   }
 
+  /** Another hub has evaluated this pull for this one. */
   onPulledElsewhere(secret: string, message: unknown, read: PullRead): void {
     this.hints.onPull(readRequest(REQUESTS.pull, message, 'pull'), read, secret);
   }
@@ -209,7 +196,11 @@ class Hub implements SyncHub {
 
   // --- hints --------------------------------------------------------------------------------------
 
-  subscribe(secret: string, device: unknown, onHint: (hint: ChangeHint) => void) {
+  subscribe(
+    secret: string,
+    device: unknown,
+    onHint: (hint: ChangeHint) => void,
+  ): Promise<Subscription | SyncRefusal> {
     return answerOrRefusal(async (): Promise<Subscription> => {
       const id = readRequest(deviceId, device, 'device');
       const find = () => this.listenerOf(id, this.begin(secret));

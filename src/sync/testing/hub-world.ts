@@ -27,7 +27,7 @@ import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
 import { prepareIdKey } from '../hub/rows/id-key.ts';
 import type { PruneHost } from '../hub/pruning/prune-batch.ts';
-import { createSyncHub, type SyncHub, type SyncHubOptions } from '../hub/sync-hub.ts';
+import { SyncHub, type SyncHubOptions } from '../hub/sync-hub.ts';
 
 export class HubWorld extends EngineWorld {
   epoch = '';
@@ -42,7 +42,7 @@ export class HubWorld extends EngineWorld {
     pause: SyncHubOptions['pause'],
   ) {
     super(store, { logsChanges: true, sha256, ...options });
-    this.sync = createSyncHub({
+    this.sync = new SyncHub({
       engine: this.engine,
       clock: () => (this.now += this.haste),
       random: (count) => sha256(new TextEncoder().encode(String(this.now))).slice(0, count),

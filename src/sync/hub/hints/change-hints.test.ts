@@ -12,7 +12,7 @@ import { BoundedMemory, MEMORY_CHARS } from './bounded-memory.ts';
 import { ChangeHints } from './change-hints.ts';
 import { HintSender } from './hint-sender.ts';
 import { accepted, HubWorld, wire, type Device } from '../../testing/hub-world.ts';
-import { createSyncHub } from '../sync-hub.ts';
+import { SyncHub } from '../sync-hub.ts';
 
 const THINGS = { documents: coll('things') };
 
@@ -214,7 +214,7 @@ function besides(world: HubWorld) {
   const { engine } = world;
   const clock = () => world.now;
   const random = (count: number) => new Uint8Array(count);
-  const hub = createSyncHub({ engine, clock, random, sha256, rootSecret: ROOT });
+  const hub = new SyncHub({ engine, clock, random, sha256, rootSecret: ROOT });
   return async (device: Device): Promise<void> =>
     device.take(accepted(await hub.pull(device.secret, wire(device.pullMessage()))));
 }
@@ -251,7 +251,7 @@ test('hints contain pulls for a device whose last pull another hub made on behal
   const world = await open();
   const { engine, now } = world;
   const random = (count: number) => new Uint8Array(count);
-  const other = createSyncHub({ engine, clock: () => now, random, sha256, rootSecret: ROOT });
+  const other = new SyncHub({ engine, clock: () => now, random, sha256, rootSecret: ROOT });
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
   await device.push(device.item({ query: create(doc('things', 1)) }));

@@ -10,7 +10,7 @@ import type { Pulled } from '../../protocol/messages.ts';
 import { isSyncRefusal } from '../../protocol/refusals.ts';
 import { accepted, wire, type Device, type HubWorld } from '../../testing/hub-world.ts';
 import { anyStep, RandomHub } from '../../testing/random-hub.ts';
-import { createSyncHub, type SyncHub } from '../sync-hub.ts';
+import { SyncHub } from '../sync-hub.ts';
 import { withoutKnownSets } from '../pull/changed-sets.ts';
 import { ChangeHints } from './change-hints.ts';
 
@@ -92,7 +92,7 @@ const dropped = () => Promise.resolve({ value: undefined } as never);
 /** A hub over the same data that knows no devices and writes nothing. */
 function hubThatOnlyReads(world: HubWorld): SyncHub {
   const { transactions } = world.engine;
-  return createSyncHub({
+  return new SyncHub({
     engine: {
       transactions: { ...transactions, write: dropped },
       onCommit: () => () => undefined,

@@ -10,7 +10,7 @@ import { DAY_MICROS } from '../../../values/time.ts';
 import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
 import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
-import { createSyncHub } from '../sync-hub.ts';
+import { SyncHub } from '../sync-hub.ts';
 import { ids, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
 import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
 
@@ -787,7 +787,7 @@ test('F29 a write on which the hub fails is tried several times, then refused; l
     if (plan.request.query.includes('poison')) throw new Error('a mistake of ours');
     return transactions.execute(plan, input);
   };
-  const sync = createSyncHub({
+  const sync = new SyncHub({
     engine: { transactions: { ...transactions, execute: run }, onCommit: () => () => undefined },
     clock: () => world.now,
     random: (bytes) => new Uint8Array(bytes),
@@ -812,7 +812,7 @@ test('a write that crashed its thread again is refused, and the writes after it 
   const { world, device } = await open();
   const writes = [1, 2, 3].map((n) => device.item({ query: item(n) }));
   const begun: string[] = [];
-  const sync = createSyncHub({
+  const sync = new SyncHub({
     engine: world.engine,
     clock: () => world.now,
     random: (bytes) => new Uint8Array(bytes),

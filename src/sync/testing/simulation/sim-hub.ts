@@ -7,7 +7,7 @@ import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { EPOCH, prepareEpoch } from '../../hub/rows/epoch.ts';
 import { prepareIdKey } from '../../hub/rows/id-key.ts';
-import { createSyncHub, type SyncHub } from '../../hub/sync-hub.ts';
+import { SyncHub } from '../../hub/sync-hub.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 import { mutantHub, mutantHubStore } from './hub-mutants.ts';
 import type { Mutant } from './mutants.ts';
@@ -90,7 +90,7 @@ export class SimHub {
     const store = processStore(stored, { ...this.options, process, onWritten });
     const world = this.world(mutantHubStore(mutant, store, { memory, process, ...this.options }));
     const random = (count: number) => chance.bytes(count);
-    const sync = createSyncHub({
+    const sync = new SyncHub({
       engine: world.engine,
       clock: this.clock,
       random,
