@@ -5,8 +5,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import type { QueryAnswer } from '../src/engine/host.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
-import { createReplica } from '../src/sync/device/replica/stored-replica.ts';
-import type { Replica } from '../src/sync/device/replica/replica.ts';
+import { Replica } from '../src/sync/device/replica/replica.ts';
 import { random } from './browser/random.ts';
 import { locked } from './lock/lock.ts';
 import { findStore, type DatabaseStorage } from './opening/find-store.ts';
@@ -86,7 +85,7 @@ class Evaluator {
     stored.onCommit((notice) =>
       this.joined?.tabs.broadcast({ type: 'commit', notice: shortNotice(notice) }),
     );
-    const replica = createReplica({ engine: stored, view, clock, random, sha256 });
+    const replica = new Replica({ engine: stored, view, clock, random, sha256 });
     this.opened = { engine: stored, replica };
   }
 

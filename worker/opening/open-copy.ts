@@ -6,8 +6,7 @@ import type { Settings } from '../../src/host/settings.ts';
 import type { SyncMessage } from '../../src/host/sync.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { LongQueries } from '../../src/engine/host.ts';
-import type { Replica } from '../../src/sync/device/replica/replica.ts';
-import { createReplica } from '../../src/sync/device/replica/stored-replica.ts';
+import { Replica } from '../../src/sync/device/replica/replica.ts';
 import { browserNetwork } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import { Files } from '../files/files.ts';
@@ -49,7 +48,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
   const { longQueries, network = browserNetwork, vault = browserVault } = parts;
   const { files = browserFiles } = parts;
   const { stored, view, passwords } = local;
-  const replica = createReplica({
+  const replica: Replica = new Replica({
     engine: stored,
     view,
     clock,

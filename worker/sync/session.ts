@@ -17,7 +17,8 @@ import type {
   WriteData,
 } from '../../src/host/sync.ts';
 import type { SyncState, WriteState } from '../../src/states.ts';
-import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
+import type { SubmitRequest } from '../../src/sync/device/replica/local-queries.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { idOfSet } from '../../src/sync/protocol/sets.ts';

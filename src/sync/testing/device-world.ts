@@ -6,7 +6,7 @@ import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/port.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
-import { createReplica } from '../device/replica/stored-replica.ts';
+import { Replica } from '../device/replica/replica.ts';
 import { ReplicaView } from '../device/view/replica-view.ts';
 import type { Actor, Pulled } from '../protocol/messages.ts';
 import type { PulledDocument } from '../protocol/identifiers.ts';
@@ -31,7 +31,7 @@ export class DeviceWorld extends EngineWorld {
     // Later than any time at which the hub did something before.
     this.now += 3_600_000_000;
     this.view = view;
-    this.replica = createReplica({
+    this.replica = new Replica({
       engine: this.engine,
       view,
       clock: () => (this.now += 1000),

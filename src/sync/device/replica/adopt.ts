@@ -7,13 +7,16 @@ import { Refusal } from '../../../errors.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
 import { scan } from '../../../store/scan.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
-import type { Actor } from '../../protocol/messages.ts';
+import type { Welcome } from '../../protocol/messages.ts';
 import type { StateChange } from '../rebase/replica-transaction.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
 import { isSameIdentity } from '../view/impersonation.ts';
 
-type Origin = Pick<ReplicaState, 'hub' | 'epoch' | 'device' | 'idKey'> & { readonly actor: Actor };
+/** The part of a hello's answer that a new copy needs. */
+export type Introduction = Pick<Welcome, 'actor' | 'epoch' | 'idKey'>;
+
+type Origin = Pick<ReplicaState, 'hub' | 'device'> & Introduction;
 
 /** @throws Suspended; Refusal `forbidden` if the database has a schema of its own, or is a copy of another database or for another user */
 export function adopt(input: BodyInput, origin: Origin): StateChange<ReplicaState> {

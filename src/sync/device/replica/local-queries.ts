@@ -1,13 +1,17 @@
 /** Queries of the app on a copy: reads of the data shown, and writes into the outbox. */
-import type { MissingSet } from '../../../answers.ts';
+import type { MissingSet, WriteNote } from '../../../answers.ts';
 import type { LongQueries, QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { TransactionBody } from '../../../engine/transactions.ts';
 import { mayWrite } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
-import { createDeviceIds, type IdKey } from '../../protocol/device-ids.ts';
+import type { ApiVersion } from '../../../query/session.ts';
 import { TurnOver } from '../../../query/turn-over.ts';
+import type { Micros } from '../../../values/value.ts';
+import { createDeviceIds, type IdKey } from '../../protocol/device-ids.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
+import type { SavedWrite } from '../state/outbox-record.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { HubOnlyFunction } from '../view/impersonation.ts';
 import { planFor } from '../view/local-execution.ts';
@@ -21,7 +25,6 @@ import {
   type ReplicaStore,
   type ReplicaStoreOptions,
 } from './replica-store.ts';
-import type { SubmitRequest, SubmittedWrite } from './replica.ts';
 
 export interface LocalQueryOptions extends ReplicaStoreOptions {
   /** The view with which the engine was created. */
@@ -32,7 +35,29 @@ export interface LocalQueryOptions extends ReplicaStoreOptions {
   readonly onSubmitted?: (write: Omit<SubmittedWrite, 'id' | 'answer'>) => Promise<void>;
 }
 
-type Submitted = SubmittedWrite | { readonly failed: QueryAnswer };
+export interface SubmitRequest {
+  readonly query: string;
+  readonly apiVersion: ApiVersion;
+  readonly timeoutMs?: number | undefined;
+  readonly isAbandoned?: () => boolean;
+  /** For reads, as in `QueryRequest`. */
+  readonly minSnapshot?: Micros;
+  /** The id of a refused write that this one replaces. It is removed in the same commit. */
+  readonly replaces?: string;
+  /** Label and data that the app attaches to the write. Stored with it, but not sent to the hub. */
+  readonly note?: WriteNote | undefined;
+}
+
+/** A stored write, with what its second copy needs. */
+export interface SubmittedWrite extends SavedWrite {
+  readonly id: string;
+  readonly device: DeviceId;
+  /** The result on this device. `undefined`: only the hub can execute it, because it calls a function with a role of its own. */
+  readonly answer: QueryAnswer | undefined;
+}
+
+/** `failed`: the answer of a write that was not stored. */
+export type Submitted = SubmittedWrite | { readonly failed: QueryAnswer };
 
 export class LocalQueries {
   private readonly options: LocalQueryOptions;

@@ -5,13 +5,12 @@ import type { Engine } from '../../../engine/engine.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import type { SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
-import type { Replica } from '../../device/replica/replica.ts';
 import type { ReplicaState } from '../../device/state/replica-state.ts';
 import type { OutboxRecord, WriteRecord } from '../../device/state/outbox-record.ts';
 import { readOutboxRow } from '../../device/state/outbox-row.ts';
 import { outboxRange } from '../../device/state/outbox-rows.ts';
 import { readState, STATE } from '../../device/state/state-row.ts';
-import { createReplica } from '../../device/replica/stored-replica.ts';
+import { Replica } from '../../device/replica/replica.ts';
 import type { SyncState } from '../../../states.ts';
 import { Syncer } from '../../device/syncer/syncer.ts';
 import type { Transport } from '../../device/syncer/transport.ts';
@@ -256,7 +255,7 @@ export class SimDevice implements Link {
     const random = (count: number) => chance.bytes(count);
     const { clock } = this;
     const { engine } = new EngineWorld(store, { view, clock, random });
-    return { engine, replica: createReplica({ engine, view, clock, random, sha256 }) };
+    return { engine, replica: new Replica({ engine, view, clock, random, sha256 }) };
   }
 
   /** Opens the copy as a page does before it starts a syncer. */

@@ -17,7 +17,7 @@ import {
   noteWorlds as worlds,
 } from '../../testing/note-worlds.ts';
 import { Fenced } from '../state/fence.ts';
-import { createReplica } from './stored-replica.ts';
+import { Replica } from './replica.ts';
 
 const byN = (n: number) => ({ count: { match: { index: 'by_n' }, terms: n } });
 
@@ -105,7 +105,7 @@ test('a document expires by the time of the hub, even if the clock of the device
 test('read() executes a query elsewhere only if it takes longer than its turn', async () => {
   const { device } = await worlds();
   const elsewhere: string[] = [];
-  const replica = createReplica({
+  const replica = new Replica({
     engine: device.engine,
     view: device.view,
     clock: () => device.now,
