@@ -14,13 +14,9 @@ import type { ReplicaState } from '../state/replica-state.ts';
 import { stateRow } from '../state/state-row.ts';
 import { announcedChanges } from '../view/announced-changes.ts';
 import { HubOnlyFunction } from '../view/impersonation.ts';
-import {
-  executeLocally,
-  type LocalExecution,
-  type TrackedReader,
-} from '../view/local-execution.ts';
+import { executeLocally, type LocalExecution } from '../view/local-execution.ts';
 import { ReplicaView } from '../view/replica-view.ts';
-import type { TrackedReads } from '../view/tracked-reads.ts';
+import type { PresentReader } from '../view/tracked-reads.ts';
 import { newRecord } from './new-record.ts';
 import { isSendable, NOT_SENDABLE } from './push-size.ts';
 import { discard } from './remove-writes.ts';
@@ -62,11 +58,10 @@ export function submit(
     replaces === undefined ? undefined : discard({ input, state: before, host }, replaces);
   const state = removed?.next ?? before;
   const { device, era } = state;
-  const reads: TrackedReads = { rows: [], ranges: [] };
   // `host.view` may cache only committed data.
   const view = removed?.next ? new ReplicaView() : host.view;
-  const reader = view.readerOver(writer, state, reads);
-  const run = executeIfLocal(host, plan, input, { reader, reads });
+  const reader = view.readerOver(writer, state);
+  const run = executeIfLocal(host, plan, input, reader);
   if (run && !run.attempted.outcome.ok) return { value: { record: undefined, device, run } };
   const seq = state.lastSeq + 1;
   const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
@@ -91,10 +86,10 @@ function executeIfLocal(
   { transactions }: SubmitHost,
   plan: QueryPlan,
   input: BodyInput,
-  tracked: TrackedReader,
+  reader: PresentReader,
 ): LocalExecution | undefined {
   try {
-    return executeLocally(transactions, plan, input, tracked);
+    return executeLocally(transactions, plan, input, reader);
   } catch (thrown) {
     if (thrown instanceof HubOnlyFunction) return undefined;
     throw thrown;

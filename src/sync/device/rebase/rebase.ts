@@ -11,7 +11,7 @@ import type { ReplicaState } from '../state/replica-state.ts';
 import { announcedChanges } from '../view/announced-changes.ts';
 import { HubOnlyFunction } from '../view/impersonation.ts';
 import { digestOfExecution, executeLocally, NO_EFFECTS } from '../view/local-execution.ts';
-import { keptReads, trackPresent, type TrackedReads } from '../view/tracked-reads.ts';
+import { keptReads, PresentReader } from '../view/tracked-reads.ts';
 import type { ChangedKeys } from './changed-keys.ts';
 import type { ReplicaTransaction } from './replica-transaction.ts';
 
@@ -82,10 +82,9 @@ function rerun(
   view: Overlay,
   { state, input, host }: ReplicaTransaction,
 ): OutboxRecord {
-  const reads: TrackedReads = { rows: [], ranges: [] };
-  const tracked = { reader: trackPresent(view, reads), reads };
+  const reader = new PresentReader(view);
   try {
-    const run = executeLocally(host.transactions, host.planOf(record, state), input, tracked);
+    const run = executeLocally(host.transactions, host.planOf(record, state), input, reader);
     return {
       ...record,
       item: { ...record.item, digest: digestOfExecution(run, host.sha256) },
@@ -96,7 +95,7 @@ function rerun(
   } catch (thrown) {
     if (thrown instanceof HubOnlyFunction) return { ...record, effects: NO_EFFECTS, reads: 'all' };
     // The write keeps its number, and the hub decides: neither the pull nor later writes may wait for it.
-    if (thrown instanceof Refusal) return { ...failedHere(record), reads: keptReads(reads) };
+    if (thrown instanceof Refusal) return { ...failedHere(record), reads: keptReads(reader) };
     throw thrown;
   }
 }

@@ -7,6 +7,8 @@ import { mayWrite } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import { TurnOver } from '../../../query/turn-over.ts';
+import { Overlay } from '../../../store/overlay.ts';
+import type { RowAddress } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
 import { createDeviceIds, type IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -18,7 +20,6 @@ import { planFor } from '../view/local-execution.ts';
 import { requireUnlocked, type ReplicaView } from '../view/replica-view.ts';
 import { asTheHubDenies } from '../view/as-the-hub-denies.ts';
 import { missingSets } from '../view/missing-sets.ts';
-import type { TrackedReads } from '../view/tracked-reads.ts';
 import {
   requireActor,
   requireState,
@@ -107,19 +108,21 @@ export class LocalQueries {
     const plan = longQueries
       ? { ...planned, request: { ...request, turnMs: () => longQueries.turnMs(request) } }
       : planned;
-    let reads: TrackedReads = { rows: [], ranges: [] };
+    let rows: readonly RowAddress[] = [];
     let missing: readonly MissingSet[] = [];
     let sets: ReplicaState['sets'] = [];
     try {
       const run = await transactions.read((input) => {
-        reads = { rows: [], ranges: [] };
         const state = requireState(input);
         ({ sets } = state);
-        const writer = view.writerOver(input.writer, state, reads);
+        requireUnlocked(state);
+        const reader = view.readerOver(input.writer, state);
+        ({ rows } = reader);
+        const writer = new Overlay(reader);
         // At least the time of the latest write and of the cursor: this device's clock may be slow, and no data here is of the future.
         const now = Math.max(plan.started + state.skew, state.lastNow, state.cursor ?? 0);
         const result = transactions.execute({ ...plan, now }, { ...input, writer });
-        missing = missingSets(copyOf(reads), writer, state.sets);
+        missing = missingSets(reader, sets);
         return result;
       }, request);
       const answer = asTheHubDenies(transactions.answer(plan, run), sets, request.apiVersion);
@@ -127,7 +130,7 @@ export class LocalQueries {
       return {
         ...answer,
         missing,
-        readSet: { ...readSet, rows: [...readSet.rows, ...reads.rows] },
+        readSet: { ...readSet, rows: [...readSet.rows, ...rows] },
       };
     } catch (thrown) {
       const reason = thrown instanceof HubOnlyFunction ? hubOnly('') : thrown;
@@ -173,12 +176,6 @@ const hubOnly = (more: string): Refusal =>
     'connection_needed',
     `Only the hub can run a function with a role of its own.${more}`,
   );
-
-/** A copy, because `missingSets` reads, too, which adds to the tracked reads. */
-const copyOf = ({ rows, ranges }: TrackedReads): TrackedReads => ({
-  rows: [...rows],
-  ranges: [...ranges],
-});
 
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('a failed query has an answer');

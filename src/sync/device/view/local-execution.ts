@@ -6,14 +6,13 @@ import type { Transactions } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { WriteSet } from '../../../store/port.ts';
-import type { Reader } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { digestOf } from '../../protocol/digest.ts';
 import type { Actor } from '../../protocol/messages.ts';
 import { refusingSecrets } from '../../protocol/refuse-secrets.ts';
 import type { Reads } from '../state/outbox-record.ts';
 import { impersonate } from './impersonation.ts';
-import { keptReads, type TrackedReads } from './tracked-reads.ts';
+import { keptReads, type PresentReader } from './tracked-reads.ts';
 
 /** Inputs of an earlier execution of a write, which must be the same when it runs again. */
 export interface FixedInputs {
@@ -52,18 +51,12 @@ export interface LocalExecution {
   readonly reads: Reads | 'all';
 }
 
-/** The reader of a query, and the list to which its reads are added. */
-export interface TrackedReader {
-  readonly reader: Reader;
-  readonly reads: TrackedReads;
-}
-
 /** @throws Suspended, Refusal, HubOnlyFunction */
 export function executeLocally(
   transactions: Transactions,
   plan: QueryPlan,
   input: BodyInput,
-  { reader, reads }: TrackedReader,
+  reader: PresentReader,
 ): LocalExecution {
   const own = new Overlay(reader);
   const { value, ts } = transactions.execute(plan, { ...input, writer: own });
@@ -71,7 +64,7 @@ export function executeLocally(
     attempted: value,
     ts,
     effects: value.outcome.ok ? own.writes() : NO_EFFECTS,
-    reads: keptReads(reads),
+    reads: keptReads(reader),
   };
 }
 

@@ -6,26 +6,26 @@ import type { MissingSet } from '../../../answers.ts';
 import { numberOf, type Key } from '../../../codec/key.ts';
 import { ROOT_DATABASE, schemasOver, type IndexDefinition } from '../../../engine/catalog.ts';
 import type { Range, Row, RowAddress } from '../../../store/port.ts';
-import type { Reader } from '../../../store/reader.ts';
 import { isRowInRange } from '../../../store/scan.ts';
 import { FIRST_USER_INDEX, NATIVE } from '../../../values/native-kinds.ts';
 import { partRange, type PartRange } from '../../protocol/set-parts.ts';
 import type { SetPart } from '../../protocol/sets.ts';
 import type { KeptSet } from '../state/replica-state.ts';
-import type { TrackedReads } from './tracked-reads.ts';
+import type { PresentReader } from './tracked-reads.ts';
 
 /** Collections up to this one are the schema, which is always synced as far as it is needed. Keys, tokens and credentials never are. */
 const SCHEMA_LAST = NATIVE.roles;
 
-/** @param shown the reader through which the reads were made @throws Suspended */
+/** @param reader through which the query has read @throws Suspended */
 export function missingSets(
-  { rows, ranges }: TrackedReads,
-  shown: Reader,
+  reader: PresentReader,
   sets: readonly KeptSet[],
 ): readonly MissingSet[] {
+  // Copies, because this function reads as well.
+  const [rows, ranges] = [[...reader.rows], [...reader.ranges]];
   const held = new HeldParts(sets.flatMap(loadedParts));
   const isInDoubt = sets.some((set) => set.isInDoubt);
-  const schema = schemasOver(shown, shown)(ROOT_DATABASE);
+  const schema = schemasOver(reader, reader)(ROOT_DATABASE);
   const missing = new Map<string, MissingSet>();
   const noteCollection = (id: number): void => {
     const name = schema.collection(id)?.name ?? String(id);
@@ -48,7 +48,7 @@ export function missingSets(
     const id = numberOf(address.key);
     if (address.space !== 'documents' || id <= SCHEMA_LAST) continue;
     if (held.coversRow(address)) continue;
-    const row = shown.row(address);
+    const row = reader.row(address);
     // A document that is here is as the hub has it, no matter which set it came with, unless that set may be in doubt.
     if (!row || (isInDoubt && !held.coversEntries(row))) noteCollection(id);
   }

@@ -8,7 +8,7 @@ import { outboxAddress, readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRows } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
-import { trackPresent, trackReads, type TrackedReads } from './tracked-reads.ts';
+import { PresentReader, TrackingReader } from './tracked-reads.ts';
 
 /** A cache of the effects of pending writes, up to a certain write. Compared with the stored rows before each use. */
 interface PendingEffects {
@@ -28,19 +28,12 @@ export class ReplicaView implements View {
     const state = readState(writer.row(STATE, 'absent'));
     if (!state) return writer;
     requireUnlocked(state);
-    const reads = { rows: rowsRead, ranges: [] };
-    return new Overlay(trackReads(this.shownOver(writer, state), reads));
+    return new Overlay(new TrackingReader(this.shownOver(writer, state), rowsRead));
   }
 
-  /** A writer whose writes are not stored. @param reads receives the reads @throws Suspended, Refusal `locked` */
-  writerOver(writer: Reader, state: ReplicaState, reads: TrackedReads): Overlay {
-    requireUnlocked(state);
-    return new Overlay(this.readerOver(writer, state, reads));
-  }
-
-  /** Reads the present data, without history, as the identity may see it. @param reads receives the reads @throws Suspended */
-  readerOver(base: Reader, state: ReplicaState, reads: TrackedReads): Reader {
-    return trackPresent(this.shownOver(base, state), reads);
+  /** Reads the present data, without history, as the identity may see it. @throws Suspended */
+  readerOver(base: Reader, state: ReplicaState): PresentReader {
+    return new PresentReader(this.shownOver(base, state));
   }
 
   /** @throws Suspended */
