@@ -130,6 +130,8 @@ export interface WriteSet {
   readonly deletes: readonly RowAddress[];
 }
 
+export const NO_WRITES: WriteSet = { puts: [], deletes: [] };
+
 export interface WriteTx extends ReadTx {
   /** Queues writes, which commit together when the body resolves, or not at all. Later fetches may or may not see them: use an overlay. */
   apply(writes: WriteSet): void;

@@ -1,11 +1,12 @@
 /** Uploads the files of one database to its hub, once the hub has the documents that refer to them. One tab uploads at a time. */
 import { abortWith } from '../../hosts/abort-with.ts';
 import { after } from '../../hosts/after.ts';
+import type { Sha256 } from '../../src/codec/sha256.ts';
 import type { FileProgress } from '../../src/host/files.ts';
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
 import { noteFilesOf, sendFiles } from '../../src/sync/device/files/send-files.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
-import type { FileName, Sha256 } from '../../src/sync/protocol/files.ts';
+import type { FileName } from '../../src/sync/protocol/files.ts';
 import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
 import { whileHeld } from '../tabs/web-locks.ts';
 import type { OpenedFiles } from './idb-files.ts';

@@ -1,6 +1,7 @@
 /** The text form of secrets, and the hashes that are stored instead. Spec: auth 1.1; decisions. */
 import { decodeBase64, encodeBase64Url } from '../../codec/base64.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
+import type { Sha256 } from '../../codec/sha256.ts';
 
 const KEY_MARK = [0x7e, 0x70] as const;
 const TOKEN_MARK = [0x7e, 0x71] as const;
@@ -50,8 +51,6 @@ function int64Bytes(value: bigint): number[] {
   view.setBigInt64(0, value);
   return [...new Uint8Array(view.buffer)];
 }
-
-type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /** The stored hash of a secret, shown as `hashed_secret`. */
 export const secretHash = (random: Uint8Array, sha256: Sha256): string =>

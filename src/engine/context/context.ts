@@ -1,4 +1,5 @@
 /** The context of one query, passed through every part of the engine. Each execution of the query creates a new one. */
+import type { Sha256 } from '../../codec/sha256.ts';
 import type { ApiVersion, ReadTime } from '../../query/session.ts';
 import type { PasswordAttempt, Reader, Writer } from '../../store/reader.ts';
 import type { DatabaseId, Lambda, Micros, Value } from '../../values/value.ts';
@@ -19,7 +20,7 @@ export interface Inputs {
   readonly lookedUp: { commitTs?: Micros };
   /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
   readonly refuseLogout?: () => never;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly sha256: Sha256;
   /** The audience that tokens of identity providers name for the root database. */
   readonly rootAudience: string | undefined;
   /** Whether an identity provider may publish its keys at this address although it is not https. */
@@ -128,7 +129,7 @@ export interface StoreContext
 
 /** What is needed to authenticate a caller. */
 export interface AuthenticationContext extends StoreContext {
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly sha256: Sha256;
   readonly rootSecret: EngineOptions['rootSecret'];
   readonly rootAudience: string | undefined;
   readonly ownDocument: EngineOptions['ownDocument'];

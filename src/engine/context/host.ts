@@ -4,6 +4,7 @@
  */
 import type { MissingSet, QueryMetrics } from '../../answers.ts';
 import type { Key } from '../../codec/key.ts';
+import type { Sha256 } from '../../codec/sha256.ts';
 import type { Fault, RefusalCode } from '../../errors.ts';
 import type { Node } from '../../query/node.ts';
 import type { ApiVersion } from '../../query/session.ts';
@@ -27,7 +28,7 @@ export interface EngineOptions {
   readonly elapsed?: () => Micros;
   /** Returns new random bytes, for ids and the salts of secrets. */
   readonly random: (bytes: number) => Uint8Array;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly sha256: Sha256;
   /**
    * bcrypt, executed outside all transactions. If `hash` is undefined (no such account), `verify` does the same work and returns false.
    * `address` is the network address that the password came from, if known.

@@ -4,10 +4,9 @@
  * See docs/decisions/0012-ids-of-devices.md.
  */
 import { utf8Bytes } from '../../codec/utf8.ts';
+import type { Sha256 } from '../../codec/sha256.ts';
 import { idFrom } from '../../engine/session.ts';
 import type { Micros } from '../../values/value.ts';
-
-type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /** The key of one device of one person: the device id, then digits that only the hub can compute. 64 hexadecimal digits. */
 export type IdKey = string;

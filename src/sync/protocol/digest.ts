@@ -1,19 +1,17 @@
 /** Hashes that identify a write, and a digest that shows whether it had the same effects in two places. */
-import { hexOfBytes } from '../../codec/hex.ts';
 import { hexOfKey, withoutDatabase } from '../../codec/key.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
+import { hexHash, type Sha256 } from '../../codec/sha256.ts';
 import { idFrom } from '../../engine/session.ts';
 import type { WriteSet } from '../../store/port.ts';
 import { deviceIdFrom, type IdKey } from './device-ids.ts';
 import type { PushItem } from './writes.ts';
 
-type Sha256 = (bytes: Uint8Array) => Uint8Array;
-
 /** The hash of a write, over everything except its result on the device (`digest`) and its key. */
 export const hashOf = (
   { seq, query, apiVersion, now, ids }: Omit<PushItem, 'hash' | 'digest' | 'idKey'>,
   sha256: Sha256,
-): string => hexOfBytes(sha256(utf8Bytes(JSON.stringify([seq, query, apiVersion, now, ids]))));
+): string => hexHash(JSON.stringify([seq, query, apiVersion, now, ids]), sha256);
 
 type Content = Omit<PushItem, 'seq' | 'hash' | 'digest' | 'idKey'>;
 
@@ -26,8 +24,7 @@ export const makingHashOf = (
   { idKey, ...content }: Omit<PushItem, 'seq' | 'hash' | 'digest'>,
   owner: string,
   sha256: Sha256,
-): string =>
-  hexOfBytes(sha256(utf8Bytes(JSON.stringify([contentHashOf(content, sha256), owner, idKey]))));
+): string => hexHash(JSON.stringify([contentHashOf(content, sha256), owner, idKey]), sha256);
 
 /**
  * Ids for a write that needs more ids than it carries, because it met other data than on the device. They are derived from its content, so
@@ -57,5 +54,5 @@ export function digestOf({ puts, deletes }: WriteSet, answer: string, sha256: Sh
   for (const { space, key } of deletes)
     if (space === 'documents') left.push(hexOfKey(withoutDatabase(key)));
   const masked = answer.replaceAll(/"ts":\d+/g, '"ts":0');
-  return hexOfBytes(sha256(utf8Bytes(JSON.stringify([left.sort(), masked]))));
+  return hexHash(JSON.stringify([left.sort(), masked]), sha256);
 }

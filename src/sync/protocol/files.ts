@@ -3,7 +3,7 @@
  * arrives, and the name in a document identifies the exact bytes. A document refers to a file by any string in it that is the name.
  */
 import { hexOfBytes } from '../../codec/hex.ts';
-import { utf8Bytes } from '../../codec/utf8.ts';
+import { hexHash, type Sha256 } from '../../codec/sha256.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { count, documentId, hexDigits, number32 } from './identifiers.ts';
 import {
@@ -65,10 +65,8 @@ export type FileRefusalCode =
   | 'storage_full'
   | 'no_files';
 
-export type Sha256 = (bytes: Uint8Array) => Uint8Array;
-
 export const fileNameOf = ({ size, chunks }: Manifest, sha256: Sha256): FileName =>
-  `file:${hexOfBytes(sha256(utf8Bytes(JSON.stringify([size, chunks]))))}`;
+  `file:${hexHash(JSON.stringify([size, chunks]), sha256)}`;
 
 /** Size of chunk `n`, in bytes. */
 export const chunkBytesOf = ({ size }: Pick<Manifest, 'size'>, n: number): number =>

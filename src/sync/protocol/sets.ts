@@ -1,6 +1,5 @@
 /** Sets of documents of which a device keeps a copy, in messages. */
-import { hexOfBytes } from '../../codec/hex.ts';
-import { utf8Bytes } from '../../codec/utf8.ts';
+import { hexHash, type Sha256 } from '../../codec/sha256.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { count, documentId, hexBytes, number32 } from './identifiers.ts';
 import {
@@ -42,8 +41,8 @@ const SET_ID_CHARS = 256;
 const setId = text(SET_ID_CHARS);
 
 /** The query itself if it is short, otherwise its hash. */
-export const idOfSet = (query: string, sha256: (bytes: Uint8Array) => Uint8Array): string =>
-  query.length <= SET_ID_CHARS ? query : hexOfBytes(sha256(utf8Bytes(query)));
+export const idOfSet = (query: string, sha256: Sha256): string =>
+  query.length <= SET_ID_CHARS ? query : hexHash(query, sha256);
 
 /** Wire JSON text: `Documents(collection)`, `Match(index, terms…)`, a ref, or a union of these. */
 const setQuery = text(SYNC_LIMITS.setChars);

@@ -1,5 +1,6 @@
 /** Stores a file of this device, cut into chunks. The name of the file is derived from its bytes. */
 import { hexOfBytes } from '../../../codec/hex.ts';
+import type { Sha256 } from '../../../codec/sha256.ts';
 import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import {
@@ -8,7 +9,6 @@ import {
   isChunkOf,
   type FileName,
   type Manifest,
-  type Sha256,
 } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
 

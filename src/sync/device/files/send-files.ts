@@ -1,12 +1,7 @@
 /** Sends files to the hub after the hub has received the documents that refer to them. */
+import type { Sha256 } from '../../../codec/sha256.ts';
 import type { Micros } from '../../../values/value.ts';
-import {
-  chunkBytesOf,
-  isChunkOf,
-  type FileHome,
-  type FileName,
-  type Sha256,
-} from '../../protocol/files.ts';
+import { chunkBytesOf, isChunkOf, type FileHome, type FileName } from '../../protocol/files.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
 import type { SyncRefusal, SyncRefusalCode } from '../../protocol/refusals.ts';
 import type { Verdict } from '../../protocol/writes.ts';

@@ -1,16 +1,16 @@
 /** The outbox record of a new write. */
+import type { Sha256 } from '../../../codec/sha256.ts';
 import type { WriteNote } from '../../../answers.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
+import { NO_WRITES } from '../../../store/port.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import { hashOf } from '../../protocol/digest.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import type { OutboxRecord } from '../state/outbox-record.ts';
-import { digestOfExecution, NO_EFFECTS, type LocalExecution } from '../view/local-execution.ts';
+import { digestOfExecution, type LocalExecution } from '../view/local-execution.ts';
 import type { WriteNumber } from './find-writes.ts';
-
-type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 interface NewWrite extends WriteNumber {
   readonly now: Micros;
@@ -38,7 +38,7 @@ export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): Out
     predicted: undefined,
     replaces,
     note,
-    effects: run?.effects ?? NO_EFFECTS,
+    effects: run?.effects ?? NO_WRITES,
     reads: run?.reads ?? 'all',
     size: 0,
   };

@@ -1,6 +1,7 @@
 /** Moves writes to a new device id, under which they are numbered from 1. */
 import { refusalBody } from '../../../engine/session.ts';
 import type { Micros } from '../../../values/value.ts';
+import { NO_WRITES } from '../../../store/port.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
@@ -10,7 +11,6 @@ import { outboxAddress, outboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import { inDoubt, suspectOnceMore, type ReplicaState } from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
-import { NO_EFFECTS } from '../view/local-execution.ts';
 import { hashed } from './new-record.ts';
 import { isSendable, NOT_SENDABLE } from './push-size.ts';
 
@@ -75,7 +75,7 @@ export function resubmitAll(
   });
 }
 
-const NOTHING_DONE = { effects: NO_EFFECTS, reads: { rows: [], ranges: [] } };
+const NOTHING_DONE = { effects: NO_WRITES, reads: { rows: [], ranges: [] } };
 
 interface Moves {
   /** In order, each with its present number. */

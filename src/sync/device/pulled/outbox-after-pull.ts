@@ -1,6 +1,6 @@
 /** Updates the outbox after a pull: writes get verdicts, the effects of some are now in the stored rows, the others stay pending. */
 import type { Announced } from '../../../engine/transactions.ts';
-import type { WriteSet } from '../../../store/port.ts';
+import { NO_WRITES, type WriteSet } from '../../../store/port.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import { withVerdict } from '../outbox/verdicts.ts';
 import type { ChangedKeys } from '../rebase/changed-keys.ts';
@@ -10,7 +10,6 @@ import type { OutboxRecord } from '../state/outbox-record.ts';
 import { outboxRow } from '../state/outbox-row.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { announcedChanges } from '../view/announced-changes.ts';
-import { NO_EFFECTS } from '../view/local-execution.ts';
 
 interface OutboxAfterPull {
   readonly settled: readonly OutboxRecord[];
@@ -44,7 +43,7 @@ export function outboxAfterPull(
       if (record.effects) effects.push(record.effects);
     }
     if (leavesView && record.verdict)
-      writer.put('sync', outboxRow(state.era, { ...record, effects: NO_EFFECTS, reads: 'all' }));
+      writer.put('sync', outboxRow(state.era, { ...record, effects: NO_WRITES, reads: 'all' }));
     else if (settled.has(record)) writer.put('sync', outboxRow(state.era, record));
   }
   const pending = records.filter(({ item }) => item.seq > shownSeq);

@@ -2,7 +2,7 @@
 import type { Announced } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
-import type { WriteSet } from '../../../store/port.ts';
+import { NO_WRITES, type WriteSet } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { OutboxRecord } from '../state/outbox-record.ts';
 import { outboxRow, readOutboxRow } from '../state/outbox-row.ts';
@@ -10,7 +10,7 @@ import { outboxRows } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { announcedChanges } from '../view/announced-changes.ts';
 import { HubOnlyFunction } from '../view/impersonation.ts';
-import { digestOfExecution, executeLocally, NO_EFFECTS } from '../view/local-execution.ts';
+import { digestOfExecution, executeLocally } from '../view/local-execution.ts';
 import { keptReads, PresentReader } from '../view/tracked-reads.ts';
 import type { ChangedKeys } from './changed-keys.ts';
 import type { ReplicaTransaction } from './replica-transaction.ts';
@@ -93,7 +93,7 @@ function rerun(
       predicted: run.attempted.outcome.ok ? undefined : 'refused',
     };
   } catch (thrown) {
-    if (thrown instanceof HubOnlyFunction) return { ...record, effects: NO_EFFECTS, reads: 'all' };
+    if (thrown instanceof HubOnlyFunction) return { ...record, effects: NO_WRITES, reads: 'all' };
     // The write keeps its number, and the hub decides: neither the pull nor later writes may wait for it.
     if (thrown instanceof Refusal) return { ...failedHere(record), reads: keptReads(reader) };
     throw thrown;
@@ -103,6 +103,6 @@ function rerun(
 const failedHere = (record: OutboxRecord): OutboxRecord => ({
   ...record,
   item: { ...record.item, digest: undefined },
-  effects: NO_EFFECTS,
+  effects: NO_WRITES,
   predicted: 'refused',
 });

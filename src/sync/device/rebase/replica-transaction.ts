@@ -1,4 +1,5 @@
 /** A transaction that changes a copy. */
+import type { Sha256 } from '../../../codec/sha256.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { Announced, BodyInput } from '../../../engine/transactions.ts';
 import type { Transactions } from '../../../engine/engine.ts';
@@ -8,7 +9,7 @@ import type { ReplicaState } from '../state/replica-state.ts';
 /** Services that running pending writes again needs. */
 export interface RebaseHost {
   readonly transactions: Transactions;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly sha256: Sha256;
   /** Plans the repeated execution of a pending write. Each call returns an equal plan. */
   readonly planOf: (record: OutboxRecord, state: ReplicaState) => QueryPlan;
 }

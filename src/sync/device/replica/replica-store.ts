@@ -1,4 +1,5 @@
 /** Transactions over a copy: reads, and changes of its state. */
+import type { Sha256 } from '../../../codec/sha256.ts';
 import { type QueryPlan, systemContext } from '../../../engine/session.ts';
 import type { BodyInput, ReadFreshness } from '../../../engine/transactions.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
@@ -19,7 +20,7 @@ export interface ReplicaStoreOptions {
   readonly engine: Pick<Engine, 'transactions'>;
   readonly clock: () => Micros;
   readonly random: (bytes: number) => Uint8Array;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly sha256: Sha256;
 }
 
 export class ReplicaStore {

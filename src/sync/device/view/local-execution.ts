@@ -1,11 +1,12 @@
 /** Executes a query on the copy with the identity of the hub. The result has its answer, its effects and its reads. */
+import type { Sha256 } from '../../../codec/sha256.ts';
 import type { QueryRequest } from '../../../engine/host.ts';
 import type { QueryExecution, QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
-import type { WriteSet } from '../../../store/port.ts';
+import { NO_WRITES, type WriteSet } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
 import { digestOf } from '../../protocol/digest.ts';
 import type { Actor } from '../../protocol/messages.ts';
@@ -63,16 +64,14 @@ export function executeLocally(
   return {
     attempted: value,
     ts,
-    effects: value.outcome.ok ? own.writes() : NO_EFFECTS,
+    effects: value.outcome.ok ? own.writes() : NO_WRITES,
     reads: keptReads(reader),
   };
 }
 
-export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
-
 /** Undefined if the execution failed, because then there are no effects to compare. */
 export const digestOfExecution = (
   { attempted, effects }: LocalExecution,
-  sha256: (bytes: Uint8Array) => Uint8Array,
+  sha256: Sha256,
 ): string | undefined =>
   attempted.outcome.ok ? digestOf(effects, attempted.outcome.text, sha256) : undefined;

@@ -1,5 +1,6 @@
 /** Stores manifests and chunks, and verifies their hashes when they are read, because the disk may have damaged them. */
 import { utf8Bytes, utf8Text } from '../../../codec/utf8.ts';
+import type { Sha256 } from '../../../codec/sha256.ts';
 import { remember } from '../../../values/remember.ts';
 import {
   fileNameOf,
@@ -7,7 +8,6 @@ import {
   manifest,
   type FileName,
   type Manifest,
-  type Sha256,
 } from '../../protocol/files.ts';
 import type { BlobStore } from './blob-store.ts';
 

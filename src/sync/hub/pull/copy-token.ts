@@ -4,8 +4,7 @@
  * comparisons, or skips some that would benefit the device itself.
  */
 import { encodeBase64Url } from '../../../codec/base64.ts';
-import { hexOfBytes } from '../../../codec/hex.ts';
-import { utf8Bytes } from '../../../codec/utf8.ts';
+import { hexHash, type Sha256 } from '../../../codec/sha256.ts';
 import type { Micros } from '../../../values/value.ts';
 
 export interface CopyToken {
@@ -51,7 +50,5 @@ export function renewedToken(
 
 const ROLES_DIGITS = 8;
 
-export const digestOfRoles = (
-  roles: readonly string[],
-  sha256: (bytes: Uint8Array) => Uint8Array,
-): string => hexOfBytes(sha256(utf8Bytes(roles.join(' ')))).slice(0, ROLES_DIGITS);
+export const digestOfRoles = (roles: readonly string[], sha256: Sha256): string =>
+  hexHash(roles.join(' '), sha256).slice(0, ROLES_DIGITS);

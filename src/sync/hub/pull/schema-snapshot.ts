@@ -1,8 +1,7 @@
 /** The part of the schema that a device needs: what its sets consist of, and what its roles grant privileges on. Sent before documents. */
-import { hexOfBytes } from '../../../codec/hex.ts';
 import { documentKey } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
-import { utf8Bytes } from '../../../codec/utf8.ts';
+import { hexHash, type Sha256 } from '../../../codec/sha256.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import {
   type FunctionDefinition,
@@ -30,13 +29,11 @@ export function schemaFor(
   reader: Reader,
   device: DeviceCaller,
   sets: readonly ResolvedRequest[],
-  sha256: (bytes: Uint8Array) => Uint8Array,
+  sha256: Sha256,
 ): SchemaAnswer {
   const refs = neededBy(device, sets);
   const documents = eachElement(refs, (ref) => documentOf(reader, device, ref)).flat();
-  const digest = sha256(utf8Bytes(JSON.stringify(documents)));
-  const version = hexOfBytes(digest);
-  return { version, documents };
+  return { version: hexHash(JSON.stringify(documents), sha256), documents };
 }
 
 /** Collections, indexes, functions, roles, in this order. */

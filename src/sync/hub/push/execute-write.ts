@@ -15,7 +15,7 @@ import { Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import { TurnOver } from '../../../query/turn-over.ts';
 import { Overlay } from '../../../store/overlay.ts';
-import type { WriteSet } from '../../../store/port.ts';
+import { NO_WRITES, type WriteSet } from '../../../store/port.ts';
 import { Suspended } from '../../../store/reader.ts';
 import type { CollectionId, Micros } from '../../../values/value.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
@@ -34,8 +34,6 @@ export interface Judgement {
   readonly verdict: Verdict;
   readonly effects: WriteSet;
 }
-
-export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 
 /** The commit time: later than that of the previous commit. */
 export const nextCommitTime = ({ started }: QueryPlan, { head }: BodyInput): Micros =>
@@ -142,7 +140,7 @@ function filesLeftBy({ puts }: WriteSet, reader: () => ReadRights): NonNullable<
 
 export const refused = ({ item }: OfferedWrite, ts: Micros, body: string): Judgement => ({
   verdict: verdictOn(item, 'refused', ts, body),
-  effects: NO_EFFECTS,
+  effects: NO_WRITES,
 });
 
 const verdictOn = (

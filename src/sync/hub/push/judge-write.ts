@@ -6,7 +6,7 @@ import type { QueryRequest } from '../../../engine/host.ts';
 import { refusalBody, type QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { isTrackedSpace } from '../../../store/port.ts';
+import { isTrackedSpace, NO_WRITES } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { derivedIds, makingHashOf } from '../../protocol/digest.ts';
@@ -28,7 +28,6 @@ import {
 import {
   executeWrite,
   nextCommitTime,
-  NO_EFFECTS,
   refused,
   refuseSecrets,
   type Judgement,
@@ -82,7 +81,7 @@ function idKeyFor(reader: Reader, { item, owner, device }: OfferedWrite, host: P
 /** The verdict of an equal write that another copy of the device has sent. The write is not executed again. */
 const judgedBefore = (verdict: Verdict, { item }: OfferedWrite): Judgement => ({
   verdict: { ...verdict, seq: item.seq, hash: item.hash },
-  effects: NO_EFFECTS,
+  effects: NO_WRITES,
 });
 
 function knownVerdict(

@@ -1,7 +1,7 @@
 /** The keys with which devices make ids, and the hub's own key from which they are derived and which is never sent. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { metaKey } from '../../../codec/key.ts';
-import { utf8Bytes } from '../../../codec/utf8.ts';
+import { hexHash, type Sha256 } from '../../../codec/sha256.ts';
 import { isSameText } from '../../../engine/access.ts';
 import type { RowAddress, Store } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
@@ -38,8 +38,6 @@ export function hubKeyIn(reader: Reader): string {
   return row.value;
 }
 
-type Sha256 = (bytes: Uint8Array) => Uint8Array;
-
 const DEVICE_DIGITS = 32;
 
 /** The device id, followed by a hash that only the hub can compute, so that the hub need not store the keys it has given out. */
@@ -47,8 +45,7 @@ export const idKeyOf = (
   hubKey: string,
   { owner, device }: { readonly owner: string; readonly device: DeviceId },
   sha256: Sha256,
-): IdKey =>
-  device + hexOfBytes(sha256(utf8Bytes(`${hubKey} ${owner} ${device}`))).slice(0, DEVICE_DIGITS);
+): IdKey => device + hexHash(`${hubKey} ${owner} ${device}`, sha256).slice(0, DEVICE_DIGITS);
 
 /** Whether the hub gave the key to any device of this user: a copy that takes a new device id keeps its writes, made with the old key. */
 export const isIdKeyOf = (owner: string, key: IdKey, hubKey: string, sha256: Sha256): boolean =>
