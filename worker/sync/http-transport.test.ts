@@ -141,7 +141,7 @@ test('a device listens by server-sent events where WebSockets are missing or for
     connect: () => {
       throw new Error('The policy of this page forbids it.');
     },
-    whenOffline: () => () => undefined,
+    offline: new EventTarget(),
   };
   for (const lines of [undefined, forbids]) {
     const poke = new Promise((resolve) => {
@@ -177,7 +177,7 @@ test('a push is not sent over a WebSocket that was opened with a former token', 
     deadlineMs: 1000,
     lines: {
       connect: () => Object.assign(socket, { send, close: () => undefined }),
-      whenOffline: () => () => undefined,
+      offline: new EventTarget(),
     },
   });
   const events = { onHint: () => undefined, onActivity: () => undefined };
@@ -216,7 +216,7 @@ test('a push that was refused for a former token is sent again with the present 
     deadlineMs: 1000,
     lines: {
       connect: () => Object.assign(socket, { send, close: () => undefined }),
-      whenOffline: () => () => undefined,
+      offline: new EventTarget(),
     },
   });
   const push = { device: 'd', epoch: 'e', settled: 0, items: [] };

@@ -31,17 +31,9 @@ function open() {
   const socket = new FakeSocket();
   const received: unknown[] = [];
   const ends: boolean[] = [];
-  let goOffline = (): void => undefined;
+  const offline = new EventTarget();
   const line = new HubSocket({
-    host: {
-      connect: () => socket as LineSocket,
-      whenOffline: (end) => {
-        goOffline = end;
-        return () => {
-          goOffline = () => undefined;
-        };
-      },
-    },
+    host: { connect: () => socket as LineSocket, offline },
     url: 'ws://hub/sync/line',
     token: 'secret',
     device: 'd',
@@ -49,7 +41,13 @@ function open() {
     events: { onHint: (poke) => received.push(poke), onActivity: () => received.push('sign') },
     onEnd: (wasOpen) => ends.push(wasOpen),
   });
-  return { line, socket, received, ends, goOffline: () => goOffline() };
+  return {
+    line,
+    socket,
+    received,
+    ends,
+    goOffline: () => offline.dispatchEvent(new Event('offline')),
+  };
 }
 
 beforeEach(() => {

@@ -14,8 +14,8 @@ export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
 
 export interface HubSocketHost {
   readonly connect: (url: string) => LineSocket;
-  /** Calls `end` when the device has lost its network, which a socket notices late. Returns a function that unsubscribes. */
-  readonly whenOffline: (end: () => void) => () => void;
+  /** Dispatches `offline` when the device has lost its network, which a socket notices late. */
+  readonly offline: EventTarget;
 }
 
 export interface HubLineOptions {
@@ -45,7 +45,6 @@ export class HubSocket {
   private readonly calls = new Map<number, Call>();
   private readonly late: ReturnType<typeof setTimeout>;
   private readonly over = new AbortController();
-  private readonly forgetNetwork: () => void;
   private state: 'opening' | 'open' | 'over' = 'opening';
   private last = 0;
 
@@ -55,9 +54,9 @@ export class HubSocket {
     const { host, url, token, device } = options;
     this.socket = host.connect(url);
     this.late = setTimeout(() => this.end(), OPENING_MS);
-    this.forgetNetwork = host.whenOffline(() => this.end());
     const { signal } = this.over;
     const { socket } = this;
+    host.offline.addEventListener('offline', () => this.end(), { signal });
     socket.addEventListener('open', () => this.say({ open: { token, device } }), { signal });
     socket.addEventListener('message', ({ data }) => this.onMessage(data), { signal });
     socket.addEventListener('close', () => this.end(), { signal });
@@ -83,7 +82,6 @@ export class HubSocket {
     const wasOpen = this.state === 'open';
     this.state = 'over';
     clearTimeout(this.late);
-    this.forgetNetwork();
     this.over.abort();
     this.socket.close();
     for (const { reject, late } of this.calls.values()) {

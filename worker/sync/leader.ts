@@ -36,7 +36,7 @@ const EXCHANGE_MS = 30_000;
 export class Leader {
   private readonly options: LeaderOptions;
   /** Dispatches `offline` when the device goes offline. */
-  private readonly lines = new EventTarget();
+  private readonly offline = new EventTarget();
   private exchanges = new AbortController();
   private syncer: Syncer | undefined = undefined;
   private pruning: ReturnType<typeof setInterval> | undefined = undefined;
@@ -88,7 +88,7 @@ export class Leader {
 
   /** Closes the WebSocket, which would notice late that the network is gone. */
   onOffline(): void {
-    this.lines.dispatchEvent(new Event('offline'));
+    this.offline.dispatchEvent(new Event('offline'));
   }
 
   private transport(): Transport {
@@ -100,13 +100,7 @@ export class Leader {
       token,
       onRefused,
       fetch,
-      lines: {
-        connect,
-        whenOffline: (end) => {
-          this.lines.addEventListener('offline', end);
-          return () => this.lines.removeEventListener('offline', end);
-        },
-      },
+      lines: { connect, offline: this.offline },
       deadlineMs: EXCHANGE_MS,
     });
     const hello = explainedHello({
