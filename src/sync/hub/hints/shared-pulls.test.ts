@@ -9,7 +9,7 @@ import { MEMORY_CHARS } from './bounded-memory.ts';
 import { ChangeHints, type ExpectedPull } from './change-hints.ts';
 import { SharedPulls, type EvaluatedPull, type SharedPullsOptions } from './shared-pulls.ts';
 
-const TOKEN = '00.5.5.aa';
+const TOKEN = '00~5~5~aa';
 const NOW = 10;
 
 const device = (id: DeviceId) => ({ database: 0, device: id });

@@ -22,19 +22,14 @@ export const NONCE_BYTES = 6;
 export const tokenText = ({ at, timed, roles }: CopyToken, nonce: Uint8Array): string =>
   [encodeBase64Url(nonce), at.toString(36), timed.toString(36), roles].join('~');
 
-const TOKEN = /^[\w-]+([.~])([\da-z]+)\1([\da-z]+)\1([\da-f]+)$/;
+const TOKEN = /^[\w-]+~([\da-z]+)~([\da-z]+)~([\da-f]+)$/;
 
 /** Undefined if there is no token, or it is not in the format of a hub. */
 export function readToken(text: string | undefined): CopyToken | undefined {
-  const [, separator, at, timed, roles] = TOKEN.exec(text ?? '') ?? [];
-  if (!at || !timed || !roles) return undefined;
-  // Hubs of earlier builds wrote decimal digits separated by dots, and a longer digest.
-  const radix = separator === '~' ? 36 : 10;
-  return {
-    at: parseInt(at, radix),
-    timed: parseInt(timed, radix),
-    roles: roles.slice(0, ROLES_DIGITS),
-  };
+  const [, at, timed, roles] = TOKEN.exec(text ?? '') ?? [];
+  return at && timed && roles
+    ? { at: parseInt(at, 36), timed: parseInt(timed, 36), roles }
+    : undefined;
 }
 
 /** The token for another copy with the same snapshot, whose rights have not changed. */
