@@ -23,16 +23,14 @@ import {
 } from './layouts.ts';
 import type { InFlight } from './in-flight.ts';
 
+/** How long opening may take, in ms. */
+export const OPEN_DEADLINE_MS = 10_000;
+
 /** How long to wait, in ms, for running transactions before the connection is closed anyway. */
 const DRAIN_MS = 1000;
 
 /** What another tab did to the database. */
 export type Superseding = 'upgraded by another tab' | 'deleted by another tab';
-
-export interface ConnectionEvents {
-  /** Another tab is upgrading or deleting the database. This connection has already been closed to allow it. */
-  onSuperseded(by: Superseding): void;
-}
 
 export interface Connection {
   readonly idb: IDBDatabase;
@@ -45,15 +43,16 @@ export interface Connection {
   close(reason: () => Error): Promise<void>;
 }
 
-/** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with the browser's error */
-export async function connect(
+/**
+ * Opens a database, until another tab upgrades or deletes it.
+ * @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with the browser's error
+ */
+export async function openDexie(
   name: string,
   layout: Layout,
-  deadlineMs: number,
-  inFlight: InFlight,
-  events: ConnectionEvents,
+  deadlineMs = OPEN_DEADLINE_MS,
   flip?: Flip,
-): Promise<Connection> {
+): Promise<Dexie> {
   let other: Layout | undefined;
   let flipFailed: { readonly reason: unknown } | undefined;
   const guard = guarded((tx, oldVersion) => {
@@ -81,16 +80,23 @@ export async function connect(
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
   // Dexie opens a database of a newer version without an error.
-  const version = dexie.backendDB().version;
-  if (version > versionOf(layout)) {
+  const idb = dexie.backendDB();
+  if (idb.version > versionOf(layout)) {
     dexie.close();
-    const newer = layoutOf(version);
+    const newer = layoutOf(idb.version);
     throw newer ? new OtherLayout(newer) : newerDatabase();
   }
-  return connectionOf(dexie, inFlight, events);
+  // Dexie's own handler would also close the connection, and would write to the console.
+  idb.onversionchange = () => dexie.close();
+  return dexie;
 }
 
-function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents): Connection {
+/** @param onSuperseded called when another tab upgrades or deletes the database, which has closed this connection to allow it */
+export function connectionOf(
+  dexie: Dexie,
+  inFlight: InFlight,
+  onSuperseded: (by: Superseding) => void,
+): Connection {
   const connection = {
     idb: dexie.backendDB(),
     isLost: false,
@@ -107,13 +113,10 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
     connection.isLost = true;
     dexie.close();
   });
-  // Dexie's own handler would also close the connection, and would write to the console.
-  connection.idb.onversionchange = null;
   connection.idb.addEventListener('versionchange', ({ newVersion }) => {
-    dexie.close();
     connection.superseded =
       newVersion === null ? 'deleted by another tab' : 'upgraded by another tab';
-    events.onSuperseded(connection.superseded);
+    onSuperseded(connection.superseded);
   });
   return connection;
 }

@@ -18,7 +18,13 @@ import {
 } from './birth-stamp.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './watchdog.ts';
-import { connect, OtherLayout, type Connection, type Superseding } from './idb-connection.ts';
+import {
+  connectionOf,
+  openDexie,
+  OtherLayout,
+  type Connection,
+  type Superseding,
+} from './idb-connection.ts';
 import { newerDatabase, noResponse, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
 import {
@@ -53,7 +59,6 @@ export interface SettledDatabase {
   readonly head: number;
 }
 
-export const OPEN_DEADLINE_MS = 10_000;
 /** A browser that has just lost its storage may lose the next connection too, so the limit is more than two. */
 const TRIES_MAX = 3;
 
@@ -225,13 +230,11 @@ export class ReconnectingConnection {
     await this.checkpoint.abandon();
   }
 
-  private connect(): Promise<Connection> {
+  private async connect(): Promise<Connection> {
     const { isOneAtATime = needsOneAtATime(navigator.userAgent), openDeadlineMs } = this.options;
+    const dexie = await openDexie(this.name, this.layout, openDeadlineMs);
     const inFlight = new InFlight({ isOneAtATime, watchdog: this.watchdog });
-    const deadlineMs = openDeadlineMs ?? OPEN_DEADLINE_MS;
-    return connect(this.name, this.layout, deadlineMs, inFlight, {
-      onSuperseded: (by) => this.endAs(by),
-    });
+    return connectionOf(dexie, inFlight, (by) => this.endAs(by));
   }
 
   private async connected(): Promise<Connection> {

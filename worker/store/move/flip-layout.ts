@@ -3,12 +3,9 @@ import { Refusal } from '../../../src/errors.ts';
 import type { CopiedRows } from '../../../src/packed/copy-rows.ts';
 import { HOT_SPACES, type Row, type RowAddress } from '../../../src/store/port.ts';
 import { isStamp, STAMP_KEY, type Stamp } from '../birth-stamp.ts';
-import { Watchdog } from '../watchdog.ts';
-import { connect } from '../idb-connection.ts';
+import { openDexie } from '../idb-connection.ts';
 import { refusalOf, thrownFor, TransactionFailure } from '../idb-failure.ts';
-import { OPEN_DEADLINE_MS } from '../reconnecting-connection.ts';
 import { PACKED_FORMAT, PACKED_LAYOUT } from '../layouts.ts';
-import { InFlight } from '../in-flight.ts';
 
 /** What was copied. If the rows no longer match it, the flip is aborted. */
 export interface Copy {
@@ -26,7 +23,7 @@ export interface FlipOptions {
 export async function flipLayout(
   name: string,
   copy: Copy,
-  { headAt, openDeadlineMs = OPEN_DEADLINE_MS }: FlipOptions,
+  { headAt, openDeadlineMs }: FlipOptions,
 ): Promise<void> {
   let refused: { readonly reason: unknown } | undefined;
   const flip = (tx: IDBTransaction): void => {
@@ -40,11 +37,9 @@ export async function flipLayout(
       }
     });
   };
-  const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
-  const events = { onSuperseded: () => undefined };
   try {
-    const connection = await connect(name, PACKED_LAYOUT, openDeadlineMs, inFlight, events, flip);
-    connection.idb.close();
+    const dexie = await openDexie(name, PACKED_LAYOUT, openDeadlineMs, flip);
+    dexie.close();
   } catch (reason) {
     const cause = refused ? refused.reason : reason;
     throw cause instanceof TransactionFailure ? thrownFor(cause) : refusalOf(cause);

@@ -5,17 +5,12 @@ import { PackedStore } from '../../../src/packed/packed-store.ts';
 import { pause } from '../../browser/pause.ts';
 import { STAMP_KEY, type Birth } from '../birth-stamp.ts';
 import { Watchdog } from '../watchdog.ts';
-import { connect, type Connection } from '../idb-connection.ts';
+import { openDexie, type Connection } from '../idb-connection.ts';
 import { thrownFor } from '../idb-failure.ts';
-import {
-  ReconnectingConnection,
-  OPEN_DEADLINE_MS,
-  type ConnectionOptions,
-} from '../reconnecting-connection.ts';
+import { ReconnectingConnection, type ConnectionOptions } from '../reconnecting-connection.ts';
 import { MOVING_LAYOUT, PACKED_FORMAT, STAGING_LAYOUT } from '../layouts.ts';
 import { dropping, NativeTransaction } from '../native-transaction.ts';
 import { IdbMedium } from '../packed/idb-medium.ts';
-import { InFlight } from '../in-flight.ts';
 import { has } from './flip-layout.ts';
 
 export interface StagingOptions extends ConnectionOptions {
@@ -108,18 +103,16 @@ export const dropStaging = (name: string, options: WaitingOptions): Promise<void
 
 async function clearStaging(
   name: string,
-  { openDeadlineMs = OPEN_DEADLINE_MS, watchdog = new Watchdog() }: WaitingOptions,
+  { openDeadlineMs, watchdog = new Watchdog() }: WaitingOptions,
 ): Promise<void> {
-  const inFlight = new InFlight({ isOneAtATime: false, watchdog });
-  const onSuperseded = (): void => undefined;
-  const connection = await connect(name, MOVING_LAYOUT, openDeadlineMs, inFlight, { onSuperseded });
+  const dexie = await openDexie(name, MOVING_LAYOUT, openDeadlineMs);
   const ignored = { onAnswer: () => undefined, onEnded: () => undefined };
   try {
-    const tx = new NativeTransaction(connection.idb, { ...STRICT, watchdog, ...ignored });
+    const tx = new NativeTransaction(dexie.backendDB(), { ...STRICT, watchdog, ...ignored });
     for (const store of STORES) void tx.change((each) => each.clear(), store);
     await tx.commit();
   } finally {
-    connection.idb.close();
+    dexie.close();
   }
 }
 

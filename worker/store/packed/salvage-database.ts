@@ -9,10 +9,10 @@ import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
 import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
 import { within } from '../deadline.ts';
+import { OPEN_DEADLINE_MS } from '../idb-connection.ts';
 import { blockedOpening, refusalOf } from '../idb-failure.ts';
 import { FIRST_PACKED_VERSION } from '../layouts.ts';
 import { inOneTransaction } from '../one-transaction.ts';
-import { OPEN_DEADLINE_MS } from '../reconnecting-connection.ts';
 import { LostSchema } from './lost-schema.ts';
 import { logPartOf, type StoredPart } from './stored-part.ts';
 
