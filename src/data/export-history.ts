@@ -5,7 +5,7 @@
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import type { Ask } from './ask.ts';
-import { collectionRefText, expressionOf, isObject, itemsOf } from './wire.ts';
+import { documentsText, isObject, itemsOf, pageText } from './wire.ts';
 
 export interface CollectionRead {
   readonly ask: Ask;
@@ -15,7 +15,7 @@ export interface CollectionRead {
 }
 
 export async function* versionLines(read: CollectionRead): AsyncGenerator<string> {
-  const set = `{"documents":${collectionRefText(read.collection)}}`;
+  const set = documentsText(read.collection);
   for await (const refs of pagesOf(read, set)) yield* versionsOf(read, refs);
   for await (const events of pagesOf(read, `{"events":${set}}`)) {
     const removed = events.flatMap((each) => (isObject(each) && isRemoval(each) ? [each] : []));
@@ -28,10 +28,8 @@ const isRemoval = (event: JsonObject): boolean => event.get('action') === 'remov
 async function* pagesOf({ ask, at }: CollectionRead, set: string): AsyncGenerator<readonly Json[]> {
   let after: Json | undefined;
   do {
-    const cursor: string = after === undefined ? '' : `,"after":${expressionOf(after)}`;
-    const page: Json = await ask(
-      `{"at":${at},"expr":{"paginate":${set},"size":${DATA_LIMITS.pageDocuments}${cursor}}}`,
-    );
+    const expr: string = pageText(set, DATA_LIMITS.pageDocuments, after);
+    const page: Json = await ask(`{"at":${at},"expr":${expr}}`);
     if (!isObject(page)) return;
     yield itemsOf(page.get('data'));
     after = page.get('after');

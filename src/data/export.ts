@@ -7,7 +7,7 @@ import { LinesDigest } from './digest.ts';
 import { headerLine, trailerLine } from './format.ts';
 import { versionLines, type CollectionRead } from './export-history.ts';
 import { readSchema, schemaLine } from './schema.ts';
-import { collectionRefText, expressionOf, isObject, itemsOf, textIn } from './wire.ts';
+import { documentsOfPage, documentsText, isObject, itemsOf, pageText, textIn } from './wire.ts';
 
 export interface DataProgress {
   /** `checking`: the source is being read, before anything of it is written. */
@@ -154,7 +154,7 @@ async function omittedOf(ask: Ask): Promise<string[]> {
   const found: string[] = [];
   for (const kind of OMITTED) {
     try {
-      const page = await ask(`{"paginate":{"${kind}":null},"size":1}`);
+      const page = await ask(pageText(`{"${kind}":null}`, 1));
       if (itemsOf(isObject(page) ? page.get('data') : undefined).length > 0) found.push(kind);
     } catch (reason) {
       // A key with the role `server` exports documents, but may not read these.
@@ -168,13 +168,11 @@ async function* documentLines(
   { ask, at, collection }: CollectionRead,
   onPage: (documents: number) => void,
 ): AsyncGenerator<string> {
-  const set = `{"documents":${collectionRefText(collection)}}`;
+  const set = documentsText(collection);
   let size: number = DATA_LIMITS.pageDocuments;
   let after: Json | undefined;
   for (;;) {
-    const cursor = after === undefined ? '' : `,"after":${expressionOf(after)}`;
-    const query = `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":{"paginate":${set},"size":${size}${cursor}}}}`;
-    const page = await pageOr(ask(query), size);
+    const page = await pageOr(ask(documentsOfPage(at, pageText(set, size, after))), size);
     if (page === undefined) {
       size = Math.ceil(size / 8);
       continue;

@@ -23,7 +23,7 @@ import {
   writeSchema,
   type SchemaObject,
 } from './schema.ts';
-import { collectionRefText } from './wire.ts';
+import { documentsText } from './wire.ts';
 import {
   Batch,
   compareBatch,
@@ -361,6 +361,3 @@ class Import {
     this.options.onProgress?.({ phase, done, total: this.total });
   }
 }
-
-const documentsText = (collection: string): string =>
-  `{"documents":${collectionRefText(collection)}}`;

@@ -11,10 +11,12 @@ import { DataError, isRefusal } from './data-error.ts';
 import { RefusedQuery } from './refusals.ts';
 import {
   canonicalText,
+  documentsOfPage,
   expressionOf,
   idOfRef,
   isObject,
   itemsOf,
+  pageText,
   schemaName,
   schemaRefText,
   without,
@@ -41,8 +43,7 @@ export async function readSchema(
 ): Promise<SchemaObject[]> {
   const all: SchemaObject[] = [];
   for (const kind of OWN_SCHEMA_NAMES) {
-    const set = `{"${kind}":null}`;
-    const query = `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":{"paginate":${set},"size":${PAGE}}}}`;
+    const query = documentsOfPage(at, pageText(`{"${kind}":null}`, PAGE));
     const page = await ask(query).catch((reason: unknown) => {
       if (what === 'all' || !isRefusal(reason, 'permission denied')) throw reason;
       return null;

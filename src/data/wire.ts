@@ -86,7 +86,21 @@ export const collectionOfRef = (json: Json | undefined): string | undefined => {
 export const documentRefText = (collection: string, id: string): string =>
   `{"@ref":{"id":${quote(id)},"collection":${collectionRefText(collection)}}}`;
 
-export const collectionRefText = (name: string): string => schemaRefText('collections', name);
+const collectionRefText = (name: string): string => schemaRefText('collections', name);
+
+/** Wire text of the set of a collection's documents. */
+export const documentsText = (collection: string): string =>
+  `{"documents":${collectionRefText(collection)}}`;
+
+/** Wire text of a page of a set. @param after the cursor in the page before it */
+export function pageText(set: string, size: number, after?: Json): string {
+  const cursor = after === undefined ? '' : `,"after":${expressionOf(after)}`;
+  return `{"paginate":${set},"size":${size}${cursor}}`;
+}
+
+/** Wire text of a query for the documents of a page of refs, as of a time. */
+export const documentsOfPage = (at: string, page: string): string =>
+  `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":${page}}}`;
 
 export const schemaRefText = (kind: string, name: string): string =>
   `{"@ref":{"id":${quote(name)},"collection":{"@ref":{"id":${quote(kind)}}}}}`;
