@@ -1,26 +1,16 @@
 /** Decides which listening devices get a hint: those whose sets or rights a commit may affect. In memory; hints may be lost. */
-import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
-import { isInRange } from '../../../codec/ranges.ts';
+import type { Key } from '../../../codec/key.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
-import { isNative } from '../../../values/native-kinds.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { Pull, Pulled } from '../../protocol/messages.ts';
 import { isLast, nextPull } from '../../protocol/next-pull.ts';
-import type { PartRange } from '../../protocol/set-parts.ts';
 import type { PullOutcome } from '../pull/pull.ts';
-import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { ScopeMatcher, scopeAddress } from '../rights/scope.ts';
 import { deviceAddress } from '../rows/device-rows.ts';
 import { BoundedMemory } from './bounded-memory.ts';
-
-/** What a device read at its last pull from this process. */
-interface Watch {
-  /** Devices with equal ranges share one array. */
-  readonly ranges: readonly PartRange[];
-  readonly scope: ScopeMatcher;
-}
+import { changesIn, concernOf, type Watch } from './commit-concerns.ts';
 
 export interface DeviceName {
   readonly database: DatabaseId;
@@ -58,6 +48,7 @@ interface Kind {
 
 /** A device that listens. */
 interface ListeningDevice {
+  readonly database: DatabaseId;
   readonly listeners: Set<Listener>;
   /** Key of its record. */
   readonly key: Key;
@@ -67,18 +58,6 @@ interface ListeningDevice {
   isPushing: boolean;
   /** A hint that was not sent because of the push. */
   heldBack: ChangeHint | undefined;
-}
-
-/** The changes of one commit in one database. Computed once for all devices, because a hub may have thousands. */
-interface Changes {
-  readonly keys: Key[];
-  readonly entries: Key[];
-  /** Schema objects changed, which may affect the rights of every device. */
-  isOfSchema: boolean;
-  /** Documents in a collection of the app changed. */
-  isOfDocuments: boolean;
-  /** Cached results, by the ranges of devices: whether any change is in them. */
-  readonly inRanges: Map<Watch['ranges'], boolean>;
 }
 
 /** A device whose data no longer fits into the limited memory gets a hint for every change of documents, and pulls. */
@@ -108,8 +87,10 @@ export class ChangeHints {
       if (records.has(device.key)) this.forgetRights(name);
       // A pull at another process has new sets, or depends on more data. This process has not seen that pull.
       if (records.has(device.scopeKey)) this.forgetReads(name);
-      const watch = this.watches.get(name);
-      const concern = isUnknown ? 'rights' : concernOf(device, byDatabase, watch);
+      const changes = byDatabase.get(device.database);
+      const concern = isUnknown
+        ? 'rights'
+        : changes && concernOf(changes, device.listeners, this.watches.get(name));
       if (!concern) continue;
       if (concern === 'rights') {
         this.forgetRights(name);
@@ -190,7 +171,8 @@ export class ChangeHints {
     listeners.add(listener);
     const { key } = deviceAddress(database, device);
     const { key: scopeKey } = scopeAddress(database, device);
-    this.devices.set(name, { listeners, key, scopeKey, isPushing: false, heldBack: undefined });
+    const state = { isPushing: false, heldBack: undefined };
+    this.devices.set(name, { database, listeners, key, scopeKey, ...state });
     // The device may have pulled other sets at another process before.
     this.forgetReads(name);
     return () => {
@@ -258,67 +240,3 @@ function notify({ listeners }: ListeningDevice, hint: ChangeHint): void {
 }
 
 const nameOf = ({ database, device }: DeviceName): string => `${database} ${device}`;
-
-/** Changed documents by database. Other spaces contain the hub's own data. */
-function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Changes> {
-  const found = new Map<DatabaseId, Changes>();
-  for (const { space, key } of rows) {
-    if (space !== 'documents') continue;
-    const database = databaseOf(key);
-    const changes = found.get(database) ?? noChanges();
-    found.set(database, changes);
-    changes.keys.push(key);
-    const { collection } = decodeDocumentKey(key);
-    // Changes of keys, tokens and credentials affect only the devices that use them (`concernsRights`).
-    changes.isOfSchema ||= RIGHTS_COLLECTIONS.has(collection);
-    changes.isOfDocuments ||= !isNative(collection);
-  }
-  for (const { space, key } of entries)
-    if (space === 'documents') found.get(databaseOf(key))?.entries.push(key);
-  return found;
-}
-
-const noChanges = (): Changes => ({
-  keys: [],
-  entries: [],
-  isOfSchema: false,
-  isOfDocuments: false,
-  inRanges: new Map(),
-});
-
-/** What a commit may affect of a device: its rights, or only documents in its sets. */
-function concernOf(
-  { listeners }: ListeningDevice,
-  byDatabase: ReadonlyMap<DatabaseId, Changes>,
-  watch: Watch | undefined,
-): 'rights' | 'documents' | undefined {
-  let found: 'documents' | undefined;
-  for (const { database, own } of listeners) {
-    const changes = byDatabase.get(database);
-    if (!changes) continue;
-    if (concernsRights(changes, own, watch)) return 'rights';
-    if (watch && isInSets(changes, watch)) found = 'documents';
-  }
-  return found;
-}
-
-function concernsRights(changes: Changes, own: readonly Key[], watch: Watch | undefined): boolean {
-  if (changes.isOfSchema) return true;
-  // If the device has not pulled here, any document may affect it.
-  if (!watch && changes.isOfDocuments) return true;
-  const { keys, entries } = changes;
-  return keys.some((key) => own.includes(key) || watch?.scope.matches({ key, entries }));
-}
-
-function isInSets({ keys, entries, inRanges }: Changes, { ranges }: Watch): boolean {
-  const known = inRanges.get(ranges);
-  if (known !== undefined) return known;
-  const isIn =
-    keys.some((key) => isInAny(ranges, 'key', key)) ||
-    entries.some((entry) => isInAny(ranges, 'entry', entry));
-  inRanges.set(ranges, isIn);
-  return isIn;
-}
-
-const isInAny = (ranges: readonly PartRange[], by: PartRange['by'], key: Key): boolean =>
-  ranges.some((range) => range.by === by && isInRange(key, range));
