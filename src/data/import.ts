@@ -1,7 +1,9 @@
 /** Imports: reads a source, reports clashes with existing data, and writes the source in batches. */
 import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
+import { Clashes } from './clashes.ts';
 import { DataError, requireKnown } from './data-error.ts';
+import { Destination } from './destination.ts';
 import type { DataProgress } from './export.ts';
 import type { DocumentItem, GoneItem, Item, VersionItem } from './items.ts';
 import {
@@ -15,15 +17,7 @@ import {
 import { csvItems, type CsvOptions } from './read-csv.ts';
 import { exportItems } from './read-export.ts';
 import { jsonLinesItems, type RowOptions } from './read-json-lines.ts';
-import {
-  describeSchema,
-  isUniqueOver,
-  readSchema,
-  stateOf,
-  writeSchema,
-  type SchemaObject,
-} from './schema.ts';
-import { documentsText } from './wire.ts';
+import { describeSchema, readSchema, stateOf, writeSchema, type SchemaObject } from './schema.ts';
 import {
   Batch,
   compareBatch,
@@ -100,14 +94,11 @@ export async function importDatabase(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   checkOptions(options);
-  return new Import(askOf(database, options), sourceOf(source), options).run();
-}
-
-/** The collection that documents are to be written to. */
-interface Target {
-  readonly isEmpty: boolean;
-  /** Number of documents that exist with the same contents as in the source. */
-  same: number;
+  const ask = askOf(database, options);
+  const readable = sourceOf(source);
+  requireOneOf('onClash', options.onClash ?? 'refuse', ['refuse', 'skip', 'replace']);
+  const present = await readSchema(ask, '{"now":null}', 'what may be seen');
+  return new Import(ask, new Destination(ask, present), readable, options).run();
 }
 
 /** @throws DataError `invalid_option` */
@@ -130,15 +121,11 @@ function checkOptions(options: ImportOptions): void {
 
 class Import {
   private readonly ask: Ask;
+  private readonly destination: Destination;
   private readonly source: ReadSource;
   private readonly options: ImportOptions;
   private readonly onClash: OnClash;
-  private readonly targets = new Map<string, Target>();
-  private readonly keepsTimes = new Map<string, boolean>();
-  private readonly wanted: SchemaObject[] = [];
-  private readonly clashes: string[] = [];
-  private clashCount = 0;
-  private present: readonly SchemaObject[] = [];
+  private readonly clashes = new Clashes();
   private omitted: readonly string[] = [];
   private total: number | undefined = undefined;
   private readonly counts = Object.fromEntries(OUTCOMES.map((each) => [each, 0])) as Record<
@@ -147,16 +134,15 @@ class Import {
   >;
   private versions = 0;
 
-  constructor(ask: Ask, source: ReadSource, options: ImportOptions) {
+  constructor(ask: Ask, destination: Destination, source: ReadSource, options: ImportOptions) {
     this.ask = ask;
+    this.destination = destination;
     this.source = source;
     this.options = options;
     this.onClash = options.onClash ?? 'refuse';
   }
 
   async run(): Promise<ImportResult> {
-    requireOneOf('onClash', this.onClash, ['refuse', 'skip', 'replace']);
-    this.present = await readSchema(this.ask, '{"now":null}', 'what may be seen');
     if (canReadTwice(this.source)) await this.check();
     await this.write();
     const { clash: _, ...counts } = this.counts;
@@ -181,19 +167,19 @@ class Import {
       this.keep(item);
       if (item.type === 'document') {
         if (documents.isFullFor(item)) await this.compare(documents.take());
-        if (!(await this.targetOf(item.collection)).isEmpty) documents.add(item);
+        if (!(await this.destination.targetOf(item.collection)).isEmpty) documents.add(item);
         done += 1;
         if (done % DATA_LIMITS.batchDocuments === 0) this.report('checking', done);
       } else if (item.type === 'gone') {
         if (gone.isFullFor(item)) await this.compareGone(gone.take());
-        if (!(await this.targetOf(item.collection)).isEmpty) gone.add(item);
+        if (!(await this.destination.targetOf(item.collection)).isEmpty) gone.add(item);
       }
     }
     await this.compare(documents.take());
     await this.compareGone(gone.take());
     this.total = done;
     this.report('checking', done);
-    this.requireNoClash();
+    this.clashes.requireNone();
   }
 
   /** Keeps the contents of the header and the schema. @throws DataError `invalid_option` */
@@ -210,60 +196,30 @@ class Import {
   }
 
   private addSchema(object: SchemaObject): void {
-    this.wanted.push(object);
-    if (this.onClash === 'refuse' && stateOf(object, this.present) === 'different')
-      this.addClash(`The ${describeSchema(object)} already exists, with another definition.`);
-  }
-
-  private addClash(sentence: string): void {
-    this.clashCount += 1;
-    if (this.clashes.length < DATA_LIMITS.clashesTold) this.clashes.push(sentence);
+    const { wanted, present } = this.destination;
+    wanted.push(object);
+    if (this.onClash === 'refuse' && stateOf(object, present) === 'different')
+      this.clashes.add(`The ${describeSchema(object)} already exists, with another definition.`);
   }
 
   private async compare(batch: readonly DocumentItem[]): Promise<void> {
     if (batch.length === 0) return;
     const outcomes = await compareBatch(this.ask, batch);
     for (const [at, item] of batch.entries()) {
-      if (outcomes[at] === 'same') (await this.targetOf(item.collection)).same += 1;
+      if (outcomes[at] === 'same') (await this.destination.targetOf(item.collection)).same += 1;
       if (outcomes[at] === 'clash' && this.onClash === 'refuse')
-        this.addClash(`${describe(item)} (line ${item.line}) already exists, with other contents.`);
+        this.clashes.add(
+          `${describe(item)} (line ${item.line}) already exists, with other contents.`,
+        );
     }
   }
 
   private async compareGone(batch: readonly GoneItem[]): Promise<void> {
     if (batch.length === 0) return;
     for (const item of await findLiving(this.ask, batch))
-      this.addClash(`${describe(item)} (line ${item.line}) is there, and deleted in the source.`);
-  }
-
-  /** @throws DataError `clash` */
-  private requireNoClash(): void {
-    if (this.clashCount === 0) return;
-    const more = this.clashCount - this.clashes.length;
-    const shown = [...this.clashes, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
-    const sentence = `Nothing was imported. ${shown} Choose \`onClash: 'skip'\` or \`'replace'\`, or import into an empty database.`;
-    throw new DataError('clash', sentence);
-  }
-
-  /** @throws DataError `invalid_option` when the collection neither exists nor is in the source */
-  private async targetOf(collection: string): Promise<Target> {
-    const known = this.targets.get(collection);
-    if (known) return known;
-    const target = { isEmpty: await this.isEmpty(collection), same: 0 };
-    this.targets.set(collection, target);
-    return target;
-  }
-
-  private async isEmpty(collection: string): Promise<boolean> {
-    const named = (all: readonly SchemaObject[]): boolean =>
-      all.some(({ kind, name }) => kind === 'collections' && name === collection);
-    if (named(this.present))
-      return (await this.ask(`{"is_empty":${documentsText(collection)}}`)) === true;
-    if (named(this.wanted)) return true;
-    throw new DataError(
-      'invalid_option',
-      `There is no collection '${collection}': create it first.`,
-    );
+      this.clashes.add(
+        `${describe(item)} (line ${item.line}) is there, and deleted in the source.`,
+      );
   }
 
   // --- writing ----------------------------------------------------------------------------------
@@ -288,7 +244,7 @@ class Import {
       if (item.type === 'header' || item.type === 'schema') continue;
       if (!hasSchema) await this.writeSchema();
       hasSchema = true;
-      if (!isChecked) await this.requireEmpty(item.collection);
+      if (!isChecked) await this.destination.requireEmpty(item.collection);
       if (item.type === 'document') {
         if (documents.isFullFor(item)) await flush();
         documents.add(item);
@@ -303,14 +259,15 @@ class Import {
   }
 
   private async writeSchema(): Promise<void> {
-    this.requireNoClash();
-    await writeSchema(this.ask, this.wanted, this.present, this.onClash === 'replace');
+    const { wanted, present } = this.destination;
+    this.clashes.requireNone();
+    await writeSchema(this.ask, wanted, present, this.onClash === 'replace');
   }
 
   private async writeDocuments(batch: readonly DocumentItem[]): Promise<void> {
     const [first] = batch;
     if (!first) return;
-    const keepsTimes = await this.mayKeepTimes(first.collection);
+    const keepsTimes = await this.destination.mayKeepTimes(first.collection);
     const outcomes = await writeBatch(this.ask, batch, { onClash: this.onClash, keepsTimes });
     for (const each of outcomes) this.counts[each] += 1;
     this.report(
@@ -323,38 +280,6 @@ class Import {
     if (batch.length === 0) return;
     await writeVersions(this.ask, batch);
     this.versions += batch.length;
-  }
-
-  /**
-   * Whether documents may be inserted with their own times. Inserts at a past time are not checked against unique indexes, so this is only
-   * allowed if there are none, or if the source has all existing documents and was subject to the same unique indexes.
-   */
-  private async mayKeepTimes(collection: string): Promise<boolean> {
-    const known = this.keepsTimes.get(collection);
-    if (known !== undefined) return known;
-    const unique = this.present.filter((each) => isUniqueOver(each, collection));
-    const wereKept = unique.every((each) =>
-      this.wanted.some((other) => other.name === each.name && stateOf(other, [each]) === 'same'),
-    );
-    const uniqueThere =
-      unique.length > 0 || this.wanted.some((each) => isUniqueOver(each, collection));
-    const may = !uniqueThere || (wereKept && !(await this.hasOthers(collection)));
-    this.keepsTimes.set(collection, may);
-    return may;
-  }
-
-  /** Whether a collection has documents that are not in the source. */
-  private async hasOthers(collection: string): Promise<boolean> {
-    const { isEmpty, same } = await this.targetOf(collection);
-    if (isEmpty) return false;
-    return (await this.ask(`{"count":${documentsText(collection)}}`)) !== same;
-  }
-
-  /** A source that can be read only once cannot be compared before it is written. @throws DataError `invalid_option` */
-  private async requireEmpty(collection: string): Promise<void> {
-    if (this.targets.has(collection) || (await this.targetOf(collection)).isEmpty) return;
-    const sentence = `The collection '${collection}' holds documents: pass a Blob, or a function that opens the stream, to compare it first.`;
-    throw new DataError('invalid_option', sentence);
   }
 
   private report(phase: DataProgress['phase'], done: number): void {
