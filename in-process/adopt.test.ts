@@ -4,6 +4,7 @@ import { adopt, AdoptRefused, planAdoption, type AdoptOptions } from '../src/ado
 import { queryError } from '../src/client/errors.ts';
 import {
   DatabaseClosed,
+  Double,
   q,
   type Arg,
   type Database,
@@ -114,6 +115,31 @@ test('adopted documents keep their ids, and refs to mapped documents are replace
   await expectFive();
   expect(received.at(-1)).toBe('writing 5 of 5');
   expect(await sync.client.query(titles)).toEqual(FIVE);
+});
+
+test('numbers that `map` leaves in place keep their type', async () => {
+  const data = {
+    title: 'numbers: {"price":5.0}, -0.0',
+    price: new Double(5),
+    count: 5,
+    zero: new Double(-0),
+    exact: 2n ** 53n + 1n,
+    list: [new Double(2 ** 53), 1.5, 7, new Double(1e20)],
+    below: { '@tag': new Double(3), more: { value: new Double(4) } },
+    ['__proto__']: { value: new Double(6) },
+    due: q.Time('2031-05-04T12:00:00Z'),
+  };
+  await local.client().query(q.Create(q.Ref(notes, '200'), { data }));
+  const { settled } = await adopt(local, sync, {
+    collections: ['notes'],
+    map: (document) => ({ data: { ...document.data, adopted: 1 } }),
+  });
+  expect(await settled).toEqual({ refused: [] });
+  const textOf = q.Format(
+    '%@',
+    q.Merge(q.Select('data', q.Get(q.Ref(notes, '200'))), { adopted: 1 }),
+  );
+  expect(await hub.client().query(textOf)).toBe(await local.client().query(textOf));
 });
 
 test('offline, adopted documents are visible at once and wait in the outbox', async () => {

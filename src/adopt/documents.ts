@@ -12,7 +12,7 @@ import {
 import { noOption, wrongOptions } from '../values/wrong-options.ts';
 import type { AdoptOptions, Adopted, LocalDocument } from './options.ts';
 import { AdoptRefused } from './refused.ts';
-import { asStored, keyOf } from './as-stored.ts';
+import { asStored, exactIn, keyOf, type Exact } from './as-stored.ts';
 
 /** A document to be copied. */
 export interface DocumentToAdopt {
@@ -33,14 +33,18 @@ interface Stored extends LocalDocument {
   readonly ttl?: FaunaTime;
 }
 
-interface Mapped {
+interface Read {
   readonly document: Stored;
+  readonly exact: Exact;
+}
+
+interface Mapped extends Read {
   readonly ref: Ref;
   readonly data: Data;
 }
 
-/** Documents per page. */
-const PAGE = 250;
+/** Documents per page. The data of each document is in the page twice. */
+const PAGE = 125;
 
 /** @throws AdoptRefused */
 export async function documentsToAdopt(
@@ -55,21 +59,21 @@ export async function documentsToAdopt(
   const read = await readAll(local, names, options);
   const refs = new Map<string, Ref>();
   const mapped: Mapped[] = [];
-  for (const document of read) {
+  for (const { document, exact } of read) {
     const becomes = map(document);
     if (becomes === undefined) continue;
     checkAnswer(becomes, document);
     const ref = becomes.is ?? becomes.ref ?? document.ref;
     if (keyOf(ref) !== keyOf(document.ref)) refs.set(keyOf(document.ref), ref);
     if (becomes.is === undefined)
-      mapped.push({ document, ref, data: becomes.data ?? document.data });
+      mapped.push({ document, exact, ref, data: becomes.data ?? document.data });
   }
   await requireCollections(sync, [...new Set(mapped.map(({ ref }) => ref.collection?.id ?? ''))]);
-  return mapped.map(({ document, ref, data }) => ({
+  return mapped.map(({ document, exact, ref, data }) => ({
     document,
     key: keyOf(document.ref),
     ref,
-    write: writeOf(ref, asStored(data, refs) as Data, document.ttl),
+    write: writeOf(ref, asStored(data, refs, exact) as Data, document.ttl),
     files: [...new Set(queryText(data as Arg).match(/\bfile:[\da-f]{64}\b/g))],
   }));
 }
@@ -148,15 +152,19 @@ async function readAll(
   local: Database,
   names: readonly string[],
   { onProgress, signal }: Pick<AdoptOptions, 'onProgress' | 'signal'>,
-): Promise<readonly Stored[]> {
-  const read: Stored[] = [];
+): Promise<readonly Read[]> {
+  const read: Read[] = [];
   for (const name of names) {
     const pages = local
       .client()
       .paginate(q.Documents(q.Collection(name)), { size: PAGE }, signal && { signal })
-      .map((ref) => q.Get(ref));
+      .map((ref) => ({
+        document: q.Get(ref),
+        text: q.Format('%^', q.Select('data', q.Get(ref), {})),
+      }));
     for await (const page of pages) {
-      for (const { data = {}, ...document } of page) read.push({ ...document, data });
+      for (const { document, text } of page)
+        read.push({ document: { ...document, data: document.data ?? {} }, exact: exactIn(text) });
       onProgress?.({ phase: 'reading', done: read.length, total: undefined });
     }
   }
