@@ -1,4 +1,5 @@
 import type { UnlockCall } from '../host/open.ts';
+import type { OptionType } from '../host/options.ts';
 import { queryText } from './queries/query-text.ts';
 import { UsageError } from './errors.ts';
 import { anyText, isUser } from './read-options.ts';
@@ -17,17 +18,25 @@ export type Login =
       readonly key?: string;
     };
 
+/** Members of both forms of a login; those that are given have these types. */
+type Parts = Extract<Login, { user: Arg }> & { readonly secret?: string };
+
+/** @internal */
+export const loginOption: OptionType<Login> = {
+  expected: '{ secret }, { user, password } or { user, password, key }',
+  accepts: (given): given is Login => {
+    const { secret, user, password, key } = Object(given) as Partial<Record<keyof Parts, unknown>>;
+    return (
+      typeof secret === 'string' ||
+      (isUser(user) && typeof password === 'string' && anyText.accepts(key ?? ''))
+    );
+  },
+  isSecret: true,
+};
+
 export function unlockCall(login: Login): UnlockCall {
-  const { secret, user, password, key } = Object(login) as {
-    readonly secret?: unknown;
-    readonly user: Arg;
-    readonly password?: unknown;
-    readonly key?: string;
-  };
+  if (!loginOption.accepts(login)) throw new UsageError(`db.unlock needs ${loginOption.expected}.`);
+  const { secret, user, password, key } = login as Parts;
   if (typeof secret === 'string') return { secret };
-  if (isUser(user) && typeof password === 'string' && anyText.accepts(key ?? ''))
-    return { user: queryText(user), password, ...(key !== undefined && { key }) };
-  throw new UsageError(
-    'db.unlock needs { secret }, { user, password } or { user, password, key }.',
-  );
+  return { user: queryText(user), password, ...(key !== undefined && { key }) };
 }

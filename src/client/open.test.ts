@@ -56,6 +56,17 @@ test('openDatabase() does not quote an invalid secret', async () => {
   await expect(opening).rejects.toThrow(/^(?!.*canary)The option `unlock` must be/);
 });
 
+test.each([{}, { secret: 5 }, { user: q.Ref(q.Collection('users'), '1') }, { password: 'p' }])(
+  'openDatabase() refuses an invalid login before it starts a worker: %j',
+  async (unlock) => {
+    const fake = new FakeWorker(echo);
+    const worker = () => fake.asWorker();
+    const opening = openDatabase('notes', { worker, unlock: unlock as never });
+    await expect(opening).rejects.toThrow('The option `unlock` must be { secret }, {');
+    expect(fake.opened).toEqual([]);
+  },
+);
+
 test('openDatabase() passes its options to the worker', async () => {
   const fake = new FakeWorker(echo);
   const db = await openDatabase('notes', {

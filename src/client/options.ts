@@ -9,14 +9,8 @@ import {
 } from '../host/options.ts';
 import { SETTINGS, type Settings } from '../host/settings.ts';
 import type { Progress } from './database.ts';
-import type { Login } from './login.ts';
-import { anObject, callable } from './read-options.ts';
-
-const login = {
-  ...anObject,
-  expected: '{ secret } or { user, password }',
-  isSecret: true,
-} as OptionType<Login>;
+import { loginOption } from './login.ts';
+import { callable } from './read-options.ts';
 
 const PAGE_OPTIONS = {
   /** Creates the worker. Needed only if the bundler does not find the worker's file by itself. */
@@ -32,7 +26,7 @@ const PAGE_OPTIONS = {
    */
   onProgress: optional(callable as OptionType<(progress: Progress) => void>),
   /** Unlocks the database if its user has signed out. */
-  unlock: optional(login),
+  unlock: optional(loginOption),
   /** Whether to ask the browser, after the first write, to never evict the data. Some browsers ask the user. */
   persist: option(flag, true),
 };

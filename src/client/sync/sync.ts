@@ -239,7 +239,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   async #connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
-    const texts = sets.map(setText);
+    const texts = Array.from(sets, setText);
     this.#wasReported = false;
     const { failed, missing, ...reply } = await this.#worker.call((host) =>
       host.sync({
