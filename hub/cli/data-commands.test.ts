@@ -142,11 +142,24 @@ test('a clash is explained in the words of the command', async () => {
   await expect(burrow(...rows)).rejects.toThrow('Choose --on-clash skip or replace, or import');
 });
 
+test('an export with history is refused with the flag that it does not allow', async () => {
+  const file = join(folder, 'shop.burrow');
+  await burrow('export', file, '--history');
+  await expect(burrow('import', file, '--on-clash', 'skip')).rejects.toThrow(
+    'invalid_option: --on-clash: history cannot be mixed with other documents',
+  );
+});
+
 test('--delimiter sets the delimiter of a table, whatever the case of its file extension', async () => {
   const file = join(folder, 'Notes.CSV');
   await writeFile(file, 'no:int;n:int\n1;2\n');
   const rows = ['import', file, '--collection', 'notes', '--id', 'no'];
-  await expect(burrow(...rows)).rejects.toThrow('has no comma');
+  await expect(burrow(...rows)).rejects.toThrow(
+    "invalid_option: --delimiter: 'no:int;n' has no comma.",
+  );
+  await expect(burrow(...rows, '--delimiter', ';;')).rejects.toThrow(
+    'invalid_option: --delimiter must be one character, and no quote.',
+  );
   const said = await burrow(...rows, '--delimiter', ';');
   expect(said.at(-1)).toBe('1 imported, 0 exist already.');
   expect(await count()).toBe(1);
@@ -168,6 +181,6 @@ test('--delimiter is only allowed for tables', async () => {
   const file = join(folder, 'notes.jsonl');
   await writeFile(file, '{"n":1}\n');
   await expect(burrow('import', file, '--collection', 'notes', '--delimiter', ';')).rejects.toThrow(
-    'There is no option `delimiter`',
+    '--delimiter needs a .csv file.',
   );
 });

@@ -17,6 +17,7 @@ import {
   type Flags,
   type ProgramHost,
 } from './command-parts.ts';
+import { namingFlags } from './option-flags.ts';
 
 export function addExport(program: Command, host: ProgramHost): void {
   program
@@ -65,14 +66,16 @@ export function addImport(program: Command, host: ProgramHost): void {
       'of a file: what becomes of documents that exist with other contents: refuse (the default), skip or replace',
       argParser(onClash),
     )
-    .action((path: string, flags: Flags) => {
-      requireFile(path);
-      if (statSync(path).isDirectory()) return importFolder(path, flags, host);
-      // Refused instead of ignored, because an import must not write anything if the user asked for a dry run.
-      if (flags['dryRun'] === true || flags['keepTs'] === true)
-        throw new SettingsFault('--dry-run and --keep-ts need a folder.');
-      return importOneFile(path, flags, host);
-    });
+    .action(
+      namingFlags(async (path: string, flags: Flags) => {
+        requireFile(path);
+        if (statSync(path).isDirectory()) return importFolder(path, flags, host);
+        // Refused instead of ignored, because an import must not write anything if the user asked for a dry run.
+        if (flags['dryRun'] === true || flags['keepTs'] === true)
+          throw new SettingsFault('--dry-run and --keep-ts need a folder.');
+        return importOneFile(path, flags, host);
+      }),
+    );
 }
 
 async function importOneFile(file: string, flags: Flags, host: ProgramHost): Promise<void> {

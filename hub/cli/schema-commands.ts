@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { OperationFault } from '../operations/operation-fault.ts';
 import { secretOption, textOf, urlOption, type Flags, type ProgramHost } from './command-parts.ts';
+import { namingFlags } from './option-flags.ts';
 import { withSchemaProgram } from './schema-program.ts';
 
 export function addSchema(program: Command, host: ProgramHost): void {
@@ -34,9 +35,11 @@ export function addSchema(program: Command, host: ProgramHost): void {
     .addOption(urlOption())
     .addOption(secretOption())
     .option('--allow-loss <collections>', 'may lose documents or history, separated by commas')
-    .action(async (file: string, flags: Flags) => {
-      await withSchemaProgram((commands) => commands.apply(request(file, flags)));
-    });
+    .action(
+      namingFlags(async (file: string, flags: Flags) => {
+        await withSchemaProgram((commands) => commands.apply(request(file, flags)));
+      }),
+    );
 }
 
 export function addTypes(program: Command, host: ProgramHost): void {

@@ -34,9 +34,7 @@ export async function withSchemaProgram<T>(
     return await run(program);
   } catch (reason) {
     if (reason instanceof program.CommandFault)
-      throw new OperationFault(reason.message.replace('`allowLoss`', '--allow-loss'), {
-        cause: reason,
-      });
+      throw new OperationFault(reason.message, { cause: reason });
     throw reason;
   }
 }

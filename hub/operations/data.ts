@@ -81,6 +81,8 @@ function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
   if (collection === undefined)
     throw new OperationFault(`Name the collection for ${file}: --collection <name>.`);
   const format = ending === 'csv' ? 'csv' : 'jsonl';
+  if (format === 'jsonl' && delimiter !== undefined)
+    throw new OperationFault('--delimiter needs a .csv file.');
   const rows = {
     collection,
     ...(id !== undefined && { id }),
@@ -89,18 +91,12 @@ function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
   return { ...common, ...rows, format };
 }
 
-/** How the command names the option of `importDatabase`. */
-const ON_CLASH = '--on-clash skip or replace';
-
 /** Reports problems of a file as `OperationFault`, because they are not bugs. */
 async function withFaults<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (reason) {
-    if (reason instanceof DataError) {
-      const message = reason.message.replace("`onClash: 'skip'` or `'replace'`", ON_CLASH);
-      throw new OperationFault(`${reason.code}: ${message}`);
-    }
+    if (reason instanceof DataError) throw new OperationFault(`${reason.code}: ${reason.message}`);
     throw reason;
   }
 }

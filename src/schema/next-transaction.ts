@@ -222,7 +222,7 @@ function removal(state: State, { version, allowLoss = [] }: MigrateOptions): Nex
           q.If(
             q.IsEmpty(q.Documents(q.Collection(name))),
             q.Delete(q.Collection(name)),
-            q.Abort(`Collection ${name} has documents: name it in allowLoss to remove it.`),
+            q.Abort(`Collection ${name} has documents: name it in \`allowLoss\` to remove it.`),
           )
         : q.If(q.Exists(refOf[kind](name)), q.Delete(refOf[kind](name)), null),
     ),
