@@ -66,6 +66,8 @@ export class Http1Connections {
 
   private createServer(): Server {
     const { settings } = this.options;
+    const take = (request: IncomingMessage, response: ServerResponse): void =>
+      this.take(request, response);
     const server = createServer(
       {
         ...UPGRADES,
@@ -76,9 +78,11 @@ export class Http1Connections {
         keepAliveTimeout: settings.keepAliveMs,
         connectionsCheckingInterval: CHECK_MS,
       },
-      (request, response) => this.take(request, response),
+      take,
     );
     server.on('clientError', respondToProtocolError);
+    // Node itself would respond to it without a body, and without a limit on the number of requests that wait.
+    server.on('checkExpectation', take);
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.options.onUpgrade(socket);
       if (offersWebSocket(request)) this.options.onWebSocket(request, socket, head);

@@ -90,10 +90,12 @@ export class Http2Sessions {
         enablePush: false,
       },
     });
-    server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      limitParts(request, () => this.endOversent(request.stream));
-      onRequest(request, response);
-    });
+    // Node itself would respond to an expectation that it does not know without a body.
+    for (const event of ['request', 'checkExpectation'])
+      server.on(event, (request: Http2ServerRequest, response: Http2ServerResponse) => {
+        limitParts(request, () => this.endOversent(request.stream));
+        onRequest(request, response);
+      });
     server.on('session', (session) => this.watch(session));
     server.on('sessionError', (_reason, session) => session.destroy());
     return server;

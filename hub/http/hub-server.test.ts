@@ -125,6 +125,24 @@ test('a request pipelined after an upgrade offer to HTTP/2 is answered too', asy
   expect(answers).toMatch(/is OK[^]*\{"resource":3\}/);
 });
 
+test('an expectation other than 100-continue is refused like other errors', async () => {
+  const { url, secret } = await open();
+  const description = 'Only 100-continue can be expected.';
+  const refused = JSON.stringify({ errors: [{ code: 'bad request', description }] });
+  const head = ['POST / HTTP/1.1', `Authorization: Bearer ${secret}`, 'Connection: close'];
+  const answer = await overSocket(url, [...head, 'Expect: the-best'], '1');
+  expect(answer).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n[^]*x-txn-time: /);
+  expect(answer.endsWith(refused)).toBe(true);
+  expect(await overSocket(url, [...head, 'Expect: 100-Continue'], '1')).toMatch(
+    /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*{"resource":1}/,
+  );
+  const headers = { ':method': 'POST', ':path': '/', authorization: `Bearer ${secret}` };
+  expect(await overHttp2(url, { ...headers, expect: 'the-best' }, '1')).toEqual({
+    status: 417,
+    body: refused,
+  });
+});
+
 test('a body that is not UTF-8 is refused as invalid JSON', async () => {
   const { url, secret, query } = await open();
   const key = `Authorization: Bearer ${secret}`;

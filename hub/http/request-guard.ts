@@ -33,6 +33,9 @@ export class RequestGuard {
       return refuse('bad request', `The URL is longer than ${requestLineBytes} bytes.`, 414);
     if (bytesOf(raw.rawHeaders) > headerBytes)
       return refuse('bad request', `The headers are longer than ${headerBytes} bytes.`, 431);
+    // Node responds to `100-continue` itself, also in a list.
+    if (!/^$|100-continue/i.test(request.headers['expect'] ?? ''))
+      return refuse('bad request', 'Only 100-continue can be expected.', 417);
     if (hostsOf(raw.rawHeaders) > 1)
       return refuse('bad request', 'The request has more than one Host header.');
     const host = request.headers[':authority'] ?? request.headers['host'];
