@@ -423,7 +423,10 @@ describe('with a hub', () => {
       const db = await open();
       const photo = { file: `file:${'0'.repeat(64)}`, size: 1, type: '' };
       const of = (await hub.client().query(q.Create('notes', { data: {} }))).ref;
-      expect(await failure(db.files.get(photo, { of, wait: true }))).toBe('connection_needed');
+      await expect(db.files.get(photo, { of, wait: true })).rejects.toMatchObject({
+        code: 'connection_needed',
+        description: expect.stringContaining('there is no connection to a hub'),
+      });
       expect(await failure(db.files.get(photo, { wait: true }))).toBe('not found');
     });
 

@@ -90,7 +90,7 @@ test.each(['complete', 'hub-or-copy'] as const)(
   async (at) => {
     await expect.poll(() => sync.state).toBe('live');
     await expect(sync.client.query(noted, { at })).rejects.toMatchObject(
-      refusedIn('queries that say where they are answered (`at`)'),
+      refusedIn("queries with `at`, except `at: 'hub'`"),
     );
     expect(await notesAtHub()).toBe(0);
   },

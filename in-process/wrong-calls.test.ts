@@ -189,6 +189,13 @@ test('writes are listed by their states', async () => {
   expect(await writes.list()).toHaveLength(1);
 });
 
+test('the error for an unknown write does not say that it existed', async () => {
+  const { writes } = await syncWith([q.Documents(notes)]);
+  const description = 'There is no write 9.9, or it is already resolved.';
+  for (const call of [writes.settled('9.9'), writes.resolve('9.9', { discard: true })])
+    await expect(call).rejects.toMatchObject({ code: 'not found', description });
+});
+
 test('the error for an unknown time unit lists the valid units', async () => {
   const added = q.TimeAdd(q.Now(), 1, 'week' as never);
   await expect(db.client().query(added)).rejects.toMatchObject({

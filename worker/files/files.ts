@@ -265,7 +265,7 @@ export class Files {
 const NOT_HERE =
   'The file is not on this device, or a part of it is damaged: put it, or name a document that refers to it: get(file, { of: ref }).';
 const OUT_OF_REACH =
-  'The file is not whole on this device, and the hub cannot be reached. Received parts are kept.';
+  'The file is not whole on this device, and there is no connection to a hub. Received parts are kept.';
 
 function dataOf({ file, manifest, isWhole, unsent, sent, failed }: FileRecord): FileData {
   const state = !isWhole

@@ -11,10 +11,10 @@ import { queryReply } from './replies.ts';
 
 const API_VERSION = '4';
 /**
- * Names, in the error for a write, the queries with `at`. These may only read: a write would be executed on the copy instead of at the
- * hub, or twice.
+ * Names, in the error for a write, the queries with `at` that the copy may answer. These may only read: a write would be executed on the
+ * copy instead of at the hub, or twice.
  */
-export const READ_PLACE = 'queries that say where they are answered (`at`)';
+export const READ_PLACE = "queries with `at`, except `at: 'hub'`";
 /** How long log records are collected, in ms, before they are written together. */
 const FLUSH_MS = 2000;
 

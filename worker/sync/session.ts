@@ -302,7 +302,7 @@ function requireSets(sets: readonly string[]): void {
 const stopped = (): Refusal => new Refusal('connection_needed', 'Sync was stopped.');
 
 const noWrite = (id: string): Refusal =>
-  new Refusal('not found', `There is no write ${id}: it is already resolved.`);
+  new Refusal('not found', `There is no write ${id}, or it is already resolved.`);
 
 const otherHub = (hub: string): Refusal =>
   new Refusal(

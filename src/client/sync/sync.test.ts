@@ -242,7 +242,7 @@ test('`lostWrites` is how many writes were lost, also after sync is connected ag
 });
 
 test('writes.settled() of an unknown write rejects and leaves no waiter', async () => {
-  const error = refusalError('not found', 'There is no write 0.9: it is already resolved.');
+  const error = refusalError('not found', 'There is no write 0.9, or it is already resolved.');
   const refused = Promise.reject(error);
   refused.catch(() => undefined);
   const more = { stopSync: undefined, writes: [], verdict: refused };
@@ -297,7 +297,7 @@ test('a verdict that was made while the sync was stopped settles its write after
 });
 
 test('`settled` rejects if the write was resolved elsewhere while the sync was stopped', async () => {
-  const error = refusalError('not found', 'There is no write 0.1: it is already resolved.');
+  const error = refusalError('not found', 'There is no write 0.1, or it is already resolved.');
   const refused = Promise.reject(error);
   refused.catch(() => undefined);
   const { sync } = fakeWorker('live', { stopSync: undefined, writes: [], verdict: refused });

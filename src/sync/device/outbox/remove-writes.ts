@@ -14,7 +14,8 @@ export function discard(transaction: ReplicaTransaction, id: string): StateChang
   const { input, state } = transaction;
   const { writer } = input;
   const [record] = writesById(writer, [id]);
-  if (!record) throw new Refusal('not found', `There is no write ${id}: it is already resolved.`);
+  if (!record)
+    throw new Refusal('not found', `There is no write ${id}, or it is already resolved.`);
   const { era } = record;
   const { seq } = record.item;
   if (!record.verdict) throw new Refusal('bad request', `The write ${id} has no verdict yet.`);
