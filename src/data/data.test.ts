@@ -469,7 +469,9 @@ test('a truncated or changed source is refused before anything is written', () =
     const cases: [Blob, string][] = [
       [new Blob([whole.slice(0, whole.length - 5)]), 'damaged'],
       [new Blob([whole.slice(0, whole.length / 2)]), 'damaged'],
-      [new Blob([text.slice(0, text.length / 2)]), 'invalid_line'],
+      [new Blob([text.slice(0, text.length / 2)]), 'incomplete'],
+      [new Blob([text.slice(0, -3)]), 'incomplete'],
+      [blobOf(...lines.slice(0, 40), '{"ref"', ...lines.slice(41)), 'invalid_line'],
       [blobOf(...lines.slice(0, -1)), 'incomplete'],
       [blobOf(...lines.slice(0, 40), ...lines.slice(41)), 'incomplete'],
       [blobOf(...lines, lines[50] ?? ''), 'damaged'],

@@ -20,21 +20,30 @@ import { collectionOfRef, idOfRef, isObject, without } from './wire.ts';
 export async function* exportItems(lines: AsyncIterable<Line>): AsyncGenerator<Item> {
   const digest = new LinesDigest();
   let trailer: ExportTrailer | undefined;
+  // A line that cannot be read was cut if it is the last one.
+  let unread: unknown;
   for await (const { number, text } of lines) {
+    if (unread) throw unread;
     if (trailer)
-      throw new DataError('damaged', 'There is more after the end of the export.', {
+      throw new DataError('damaged', 'More follows the end of the export.', {
         line: number,
       });
     if (number === 1) yield { type: 'header', header: readHeader(text) };
     else {
-      const json = objectIn(text, number);
+      let json: JsonObject;
+      try {
+        json = objectIn(text, number);
+      } catch (reason) {
+        unread = reason;
+        continue;
+      }
       trailer = trailerIn(json);
       if (!trailer) yield itemIn(json, number);
     }
     if (!trailer) await digest.add(text);
   }
   if (!trailer) {
-    const sentence = `The export is cut short: it ends after ${digest.lines} lines, and its last line is missing.`;
+    const sentence = `The export is cut short: it ends after ${digest.lines} lines.`;
     throw new DataError('incomplete', sentence);
   }
   if (trailer.lines !== digest.lines) {
