@@ -53,7 +53,8 @@ export async function syncInBackground(
   const { fetchEveryHours, ...others } = options;
   for (const name of Object.keys(others))
     throw new UsageError(`There is no option \`${name}\`. There is: fetchEveryHours.`);
-  const isNumber = typeof fetchEveryHours === 'number' && fetchEveryHours > 0;
+  // To the browser, an interval of infinity is one of 0.
+  const isNumber = Number.isFinite(fetchEveryHours) && Number(fetchEveryHours) > 0;
   if (fetchEveryHours !== undefined && !isNumber)
     throw new UsageError('The option `fetchEveryHours` must be a number above 0.');
   if (!(db as Partial<Database> | null)?.stored || db.files !== sync?.files)

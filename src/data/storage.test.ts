@@ -95,7 +95,9 @@ test.each<[unknown, string]>([
   [undefined, 'Options must be an object'],
   [{ onWarnin: () => undefined }, 'Did you mean `onWarning`?'],
   [{}, '`onWarning` must be a function'],
-  [{ onWarning: () => undefined, thresholds: 0.8 }, '`thresholds` an array'],
+  [{ onWarning: () => undefined, thresholds: 0.8 }, '`thresholds` an array of fractions'],
+  [{ onWarning: () => undefined, thresholds: ['80 %'] }, '`thresholds` an array of fractions'],
+  [{ onWarning: () => undefined, thresholds: [80, 90] }, '`thresholds` an array of fractions'],
 ])('watchStorage() refuses %o, because it would warn nobody', (options, sentence) => {
   expect(() => watchStorage(options as StorageWatchOptions)()).toThrow(
     expect.objectContaining({

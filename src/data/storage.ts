@@ -65,10 +65,12 @@ const OPTIONS = ['onWarning', 'thresholds', 'storage'] satisfies (keyof StorageW
 export function watchStorage(options: StorageWatchOptions): () => void {
   requireKnown(options, OPTIONS);
   const { onWarning, thresholds = DATA_LIMITS.storageWarnings } = options;
-  if (typeof onWarning !== 'function' || !Array.isArray(thresholds))
+  const isFraction = (each: unknown): boolean => typeof each === 'number' && each > 0 && each <= 1;
+  const areFractions = Array.isArray(thresholds) && thresholds.every(isFraction);
+  if (typeof onWarning !== 'function' || !areFractions)
     throw new DataError(
       'invalid_option',
-      '`onWarning` must be a function, and `thresholds` an array.',
+      '`onWarning` must be a function, and `thresholds` an array of fractions: 0.9 for 90 %.',
     );
   const watch = new StorageWatch(options, thresholds);
   watch.start();
