@@ -1,6 +1,6 @@
 import { isExpr } from '../client/queries/is-expr.ts';
 import { UsageError } from '../index.ts';
-import { requireKnown } from './require-known.ts';
+import { requireKnown, requireObject } from './require-known.ts';
 import type { DataStep, EachDocument } from './steps.ts';
 
 export interface MigrateOptions {
@@ -27,13 +27,14 @@ const OPTIONS = ['version', 'steps', 'allowLoss', 'onProgress'] satisfies (keyof
 export function checkOptions(options: MigrateOptions): void {
   requireKnown(options, OPTIONS);
   const { version, steps = {}, allowLoss = [] } = options;
-  requireKnown(steps);
+  requireObject(steps, 'steps');
   const versions = [version, ...Object.keys(steps).map(Number)];
   const isVersion = (each: number): boolean =>
     Number.isSafeInteger(each) && each >= 1 && each <= version;
+  const wrong: unknown = versions.find((each) => !isVersion(each));
   if (!versions.every(isVersion))
     throw new UsageError(
-      `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${String(versions.find((each) => !isVersion(each)))}.`,
+      `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${typeof wrong === 'string' ? JSON.stringify(wrong) : String(wrong)}.`,
     );
   for (const [name, step] of Object.entries(steps))
     if (!isStep(step))

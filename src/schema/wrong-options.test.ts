@@ -21,7 +21,11 @@ test.each<[unknown, string]>([
   [{}, '`version` must be a whole number from 1'],
   [{ version: 0 }, '`version` must be a whole number from 1'],
   [{ version: 1.5 }, '`version` must be a whole number from 1'],
-  [{ version: '1' }, '`version` must be a whole number from 1'],
+  [
+    { version: '1' },
+    '`version` must be a whole number from 1, and `steps` lead to versions up to it, but got "1".',
+  ],
+  [{ version: 1, steps: 5 }, '`steps` must be an object, but is 5.'],
   [{ version: 1, steps: { 2: q.Now() } }, '`steps` lead to versions up to it'],
   [{ version: 1, step: {} }, 'There is no option `step`. Did you mean `steps`?'],
 ])('migrate() refuses %o', async (options, sentence) => {
