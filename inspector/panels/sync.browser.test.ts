@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Diagnostics, SyncRecord } from '../../src/host/diagnostics.ts';
-import type { PendingData, WriteData } from '../../src/host/sync.ts';
+import type { JudgedData, WriteData, PendingData } from '../../src/host/sync.ts';
 import type { Context, Panel } from '../context.ts';
 import { syncPanel } from './sync.ts';
 
@@ -84,4 +84,25 @@ test('the list is not redrawn while a write has the focus', () => {
   summary?.blur();
   draw(both);
   expect(itemsIn()).toHaveLength(2);
+});
+
+test.each([
+  ['{"create":"notes","params":{"object":{}}}', 'Create("notes", {})'],
+  ['{"abs":9007199254740993}', ''],
+  ['{"divide":[5.0,2]}', ''],
+  ['{"create":"notes","params":{"object":{"data":{"object":{"a":"Bearer abcdefgh"}}}}}', ''],
+])('a refused write is offered for an edit only if it is shown exactly: %s', (query, shown) => {
+  const { id, madeMicros, replaces } = pending('0.1');
+  const error = { code: 'permission denied', description: 'No.' };
+  const refused: JudgedData = {
+    id,
+    madeMicros,
+    replaces,
+    query,
+    state: 'refused',
+    ts: 1,
+    body: JSON.stringify({ errors: [error] }),
+  };
+  draw(recordOf([refused]));
+  expect(root.querySelector('textarea')?.value).toBe(shown);
 });

@@ -288,8 +288,7 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
     spellcheck: 'false',
     'aria-label': 'Another query in its place',
   });
-  // JavaScript numbers cannot hold integers this long: the edit would change them.
-  area.value = /\d{16}/.test(query) ? '' : shownQuery(query);
+  area.value = isShownExactly(query) ? shownQuery(query) : '';
   const editing = h(
     'div',
     { hidden: true },
@@ -325,6 +324,10 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
     problem,
   );
 }
+
+/** Otherwise an edit would change what is not edited: long integers, Doubles that are whole numbers, hidden secrets. */
+const isShownExactly = (query: string): boolean =>
+  !/\d{16}|\d\.0\b/.test(query) && hideSecretTexts(query) === query;
 
 const NO_ERROR = { code: '', description: '', position: '' };
 
