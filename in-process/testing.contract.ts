@@ -110,6 +110,12 @@ export function describeTesting(): void {
     await admin.query(q.Create(todos, { data: { title: 'a wren' } }));
     expect(await admin.query(q.Exists(ref))).toBe(false);
     expect(() => clock.set('noon')).toThrow(RangeError);
+    const before = clock.now().getTime();
+    expect(() => clock.advance({ day: 1 } as never)).toThrow('Did you mean `days`?');
+    expect(() => clock.advance(null as never)).toThrow(UsageError);
+    for (const days of [Number.NaN, '1' as never])
+      expect(() => clock.advance({ days })).toThrow(RangeError);
+    expect(clock.now().getTime() - before).toBeLessThan(3_600_000);
     await db.close();
   });
 
