@@ -19,6 +19,7 @@ import {
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 import { guidesAsModules } from './scripts/guides.mjs';
 import { LongFirst } from './scripts/long-first.mjs';
+import { quickPglite } from './scripts/quick-pglite.mjs';
 import { trimPackages } from './scripts/trim-packages.mjs';
 
 /** Generous, so that only a test that hangs reaches them: the speed of the machine decides no test. */
@@ -182,6 +183,7 @@ const nodeProject = (
     ...patience,
     environment: 'node',
     isolate,
+    execArgv: [...quickPglite],
     // The default is one fewer than there are cores, so one of two cores would be idle.
     maxWorkers: '100%',
     include: [...include],

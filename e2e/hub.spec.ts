@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
+import { quickPglite } from '../scripts/quick-pglite.mjs';
 import { test } from './support/app-test.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -15,6 +16,7 @@ test.afterEach(() => {
 /** @returns the hub's URL */
 function startHub(...args: string[]): Promise<string> {
   const program = [
+    ...quickPglite,
     join(root, 'scripts/hub.mjs'),
     'hub',
     '--port',

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { quickPglite } from '../../scripts/quick-pglite.mjs';
 import type { Driver, DriverClient } from './driver.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 
@@ -82,7 +83,8 @@ export async function openSyncHub(process: HubProcess): Promise<SyncHub> {
 }
 
 export async function startHub(): Promise<HubProcess> {
-  const program = [join(root, 'scripts/hub.mjs'), 'hub', '--port', '0', '--data', 'memory:'];
+  const hub = ['hub', '--port', '0', '--data', 'memory:'];
+  const program = [...quickPglite, join(root, 'scripts/hub.mjs'), ...hub];
   const free = [
     '--cors',
     '*',

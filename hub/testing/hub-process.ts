@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHub } from '../../scripts/bundle-hub.mjs';
+import { quickPglite } from '../../scripts/quick-pglite.mjs';
 import { preparedImage } from './prepared-pglite.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -52,7 +53,7 @@ export interface ProcessOptions {
 /** Runs any command of `burrow`. */
 export async function runBurrow({ args, nodeArgs = [], environment = {} }: ProcessOptions) {
   const main = join(await buildTestHub(), 'main.mjs');
-  const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
+  const child = spawn(process.execPath, [...quickPglite, ...nodeArgs, main, ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'], BURROW_ROOT_SECRET: ROOT_SECRET, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { quickPglite } from '../quick-pglite.mjs';
 import { root } from '../setup.mjs';
 
 /** @type {Map<string, import('node:child_process').ChildProcess>} */
@@ -19,8 +20,9 @@ export const hubCommands = {
    */
   startHub(_context, cors) {
     const secret = `burrow-root-${randomBytes(30).toString('base64url')}`;
-    const program = [join(root, 'scripts/hub.mjs'), 'hub', '--port', '0', '--data', 'memory:'];
-    const hub = spawn(process.execPath, [...program, '--cors', cors], {
+    const args = ['hub', '--port', '0', '--data', 'memory:', '--cors', cors];
+    const program = [...quickPglite, join(root, 'scripts/hub.mjs'), ...args];
+    const hub = spawn(process.execPath, program, {
       env: { ...process.env, BURROW_ROOT_SECRET: secret },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
