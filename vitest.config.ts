@@ -153,11 +153,14 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
 
 const testsIn = (rooms: string): string => `{${rooms}}/**/*.test.{ts,tsx,mjs}`;
 
-/** The files of these rooms start no programs, so they share processes, and each process loads a module only once. */
-const sharing = 'src,worker,hosts,inspector,demo';
+/** Test files of these rooms share processes, and each process loads a module only once. */
+const sharing = 'src,worker,hosts,inspector,demo,in-process';
 
-/** Files that replace modules run in their own processes: the replacement would also reach other files of a shared process. */
-const replacingModules = sharing
+/**
+ * Except files that replace modules, because the replacement would also reach other files of the process, and files that check what keeps
+ * their process running, because other files leave such things behind.
+ */
+const alone = sharing
   .split(',')
   .flatMap((room) =>
     readdirSync(new URL(room, import.meta.url), { recursive: true, encoding: 'utf8' })
@@ -165,7 +168,7 @@ const replacingModules = sharing
       .map((name) => `${room}/${name.replaceAll('\\', '/')}`),
   )
   .filter((file) =>
-    /\bvi\.(?:mock|doMock|resetModules)\(/.test(
+    /\bvi\.(?:mock|doMock|resetModules)\(|\bgetActiveResourcesInfo\(/.test(
       readFileSync(new URL(file, import.meta.url), 'utf8'),
     ),
   );
@@ -195,11 +198,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     projects: [
-      nodeProject('node', false, [testsIn(sharing)], replacingModules),
-      nodeProject('programs', true, [
-        testsIn('hub,in-process,bundlers,scripts'),
-        ...replacingModules,
-      ]),
+      nodeProject('node', false, [testsIn(sharing)], alone),
+      nodeProject('programs', true, [testsIn('hub,bundlers,scripts'), ...alone]),
       {
         test: {
           name: 'cluster',
