@@ -14,6 +14,7 @@ import {
 } from './testing/hub-process.ts';
 import { SYNC_PROTOCOL } from '../src/sync/protocol/messages.ts';
 import { pushItem } from './testing/sync-test-hub.ts';
+import { metric } from './testing/metric.ts';
 import { sharedPostgres } from './testing/hub-stores.ts';
 import { prepareFolder } from './testing/prepared-pglite.ts';
 
@@ -87,11 +88,6 @@ async function keyOf(hub: HubProcess, role = 'server'): Promise<string> {
   return (body.resource as { readonly secret: string }).secret;
 }
 
-async function metric({ url }: HubProcess, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
-}
-
 describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   const isPglite = kind === 'PGlite';
   const begin = async (data = 'memory:'): Promise<HubProcess> => {
@@ -128,7 +124,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   afterAll(() => end(hub));
   // Everything that a test began must have ended before the next one looks at what is running.
   afterEach(async () => {
-    const names = ['burrow_long_queries', 'burrow_long_queries_waiting'];
+    const names = ['long_queries', 'long_queries_waiting'];
     const counts = () => Promise.all(names.map((name) => metric(hub, name)));
     await vi.waitUntil(async () => (await counts()).every((count) => count === 0), {
       timeout: 60_000,
@@ -148,7 +144,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       for (; !over(); ended += 1) await attacker(query);
     };
     const attacking = attack();
-    await expect.poll(() => metric(hub, 'burrow_long_queries')).toBe(1);
+    await expect.poll(() => metric(hub, 'long_queries')).toBe(1);
     ended = 0;
     for (let i = 0; i < 20; i += 1) {
       expect((await fetch(`${hub.url}/ping`)).status).toBe(200);
@@ -297,7 +293,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
         counting(150, create(`${id}`, 2)),
         create(`${after}`, 3),
       ]);
-      await expect.poll(() => metric(own, 'burrow_long_queries')).toBe(1);
+      await expect.poll(() => metric(own, 'long_queries')).toBe(1);
       expect((await fetch(`${own.url}/ping`)).status).toBe(200);
       expect(await pushed).toEqual([200, [1, 2, 3]]);
       expect((await ask([get(`${before}`), get(`${id}`), get(`${after}`)])).body.resource).toEqual([
@@ -340,7 +336,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
           // Another credential must have been active within the last second.
           await ask('1');
           expect(idsIn(await load())).toEqual(['1', '2', '3']);
-          return metric(own, 'burrow_query_threads_started');
+          return metric(own, 'query_threads_started');
         })
         .toBe(1);
       const buckets = numbers(256).map(() => '0'.repeat(16));
@@ -375,7 +371,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
       const large = ask({ count: numbers(1_000_000) });
-      await expect.poll(() => metric(own, 'burrow_long_queries')).toBe(1);
+      await expect.poll(() => metric(own, 'long_queries')).toBe(1);
       expect((await fetch(`${own.url}/ping`)).status).toBe(200);
       expect(await large).toEqual({ status: 200, body: { resource: 1_000_000 } });
     }));
@@ -387,7 +383,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       const asked = numbers(20)
         .map(() => ask(counting(150)))
         .map((each) => each.then(({ status }) => status).catch(() => 'disconnected'));
-      await expect.poll(() => metric(own, 'burrow_long_queries_waiting')).toBeGreaterThan(1);
+      await expect.poll(() => metric(own, 'long_queries_waiting')).toBeGreaterThan(1);
       own.child.kill('SIGTERM');
       for (const ended of await Promise.all(asked))
         expect([200, 503, 'disconnected']).toContain(ended);

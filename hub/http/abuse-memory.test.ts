@@ -6,8 +6,8 @@ import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { HubSettings } from '../settings/settings.ts';
+import { metric } from '../testing/metric.ts';
 import { dial, open } from '../testing/raw-hub.ts';
-import type { TestHub } from '../testing/test-hub.ts';
 
 const MIB = 1024 * 1024;
 
@@ -17,11 +17,6 @@ const post = (bytes: number, ...headers: string[]) =>
   ['POST / HTTP/1.1', 'host: localhost', `content-length: ${bytes}`, ...headers, '', ''].join(
     '\r\n',
   );
-
-async function metric({ url }: Pick<TestHub, 'url'>, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^burrow_${name} (\\d+)`, 'm').exec(text)?.[1]);
-}
 
 test.each(['no secret', 'a wrong secret'])(
   'eight large bodies that stop before their end, with %s, are refused before they are read',

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { HUB_LIMITS, LIMITS } from '../../src/limits.ts';
+import { metric } from '../testing/metric.ts';
 import { closeHub, dial, open, sockets } from '../testing/raw-hub.ts';
 import type { TestHub } from '../testing/test-hub.ts';
 
@@ -18,16 +19,11 @@ function dawdle({ port, secret }: TestHub): void {
 }
 const leftOpen = (): number => sockets.filter(({ destroyed }) => !destroyed).length;
 
-async function countedBy({ url }: TestHub): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^burrow_sockets (\d+)/m.exec(metrics)?.[1]);
-}
-
 test('T13: connections that stop in mid-request do not block other callers', async () => {
   const patient = { ...ALL_AT_ONCE, headerMs: 120_000, requestMs: 120_000 };
   const opened = await open({ settings: { ...patient, metrics: 'open' } });
   dawdle(opened);
-  await expect.poll(() => countedBy(opened)).toBeGreaterThanOrEqual(DAWDLING);
+  await expect.poll(() => metric(opened, 'sockets')).toBeGreaterThanOrEqual(DAWDLING);
   for (let i = 0; i < 5; i++)
     expect((await opened.query({ add: [1, i] })).body.resource).toBe(1 + i);
   expect(leftOpen()).toBe(DAWDLING);
@@ -49,7 +45,7 @@ test('T13: connections whose WebSocket offer was refused are closed, even if the
     return once(socket, 'end');
   });
   await Promise.all(answered);
-  await expect.poll(() => countedBy(opened)).toBeLessThan(20);
+  await expect.poll(() => metric(opened, 'sockets')).toBeLessThan(20);
 });
 
 const PING = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
@@ -145,9 +141,9 @@ test('T13: waiting connections do not use places of other addresses', async () =
 test('T13: while others of its address wait, a connection is closed after its response, with `connection: close`', async () => {
   const opened = await open({ settings: { ...PATIENT, ...OTHERS, socketsPerAddress: 1 } });
   const busy = dial(opened.port, begun(opened), '127.0.0.2');
-  await expect.poll(() => countedBy(opened)).toBe(2);
+  await expect.poll(() => metric(opened, 'sockets')).toBe(2);
   const next = dial(opened.port, PING, '127.0.0.2');
-  await expect.poll(() => countedBy(opened)).toBe(3);
+  await expect.poll(() => metric(opened, 'sockets')).toBe(3);
   busy.socket.write('"add":1}');
   await expect.poll(next.received).toContain('resource');
   expect(busy.received()).toMatch(/\r\nconnection: close\r\n/i);

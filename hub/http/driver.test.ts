@@ -1,6 +1,7 @@
 /** Fauna's driver, unchanged, with the transport it chooses in Node: HTTP/2 with prior knowledge. */
 import faunadb from 'faunadb';
 import { afterEach, expect, test } from 'vitest';
+import { metric } from '../testing/metric.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 const { Client, query: q } = faunadb;
@@ -26,13 +27,6 @@ afterEach(async () => {
   await hub?.close();
   hub = undefined;
 });
-
-async function openStreams(): Promise<number> {
-  const metrics = await (
-    await fetch(`${hub?.url}/metrics`, { headers: { authorization: `Bearer ${hub?.secret}` } })
-  ).text();
-  return Number(/^burrow_streams (\d+)/m.exec(metrics)?.[1]);
-}
 
 async function addNotes(admin: InstanceType<typeof Client>, count: number): Promise<void> {
   await admin.query(q.CreateCollection({ name: 'notes' }));
@@ -205,7 +199,7 @@ test('ten of 260 streams of one secret are refused by name; for each that ends, 
     });
   const closed = [...started].slice(0, 200);
   for (const n of closed) streams[n]?.close();
-  await expect.poll(openStreams, done).toBe(50);
+  await expect.poll(() => hub && metric(hub, 'streams'), done).toBe(50);
   started.clear();
   streams.push(...closed.map(begin));
   await expect.poll(() => [started.size, failures.length], done).toEqual([200, 10]);
