@@ -229,6 +229,18 @@ test('warm() waits for readers, and ends when it is stopped', async () => {
   expect(medium.take().reads).toBeGreaterThan(0);
 });
 
+test('warm() says before each read whether there were queries since the last one', async () => {
+  const { store } = await opened(await filled(1000));
+  const busy: boolean[] = [];
+  await store.warm({
+    idle: async (isBusy) => {
+      busy.push(isBusy);
+      if (busy.length < 3) await store.read((tx) => tx.fetch([at(fixed(1))], []));
+    },
+  });
+  expect(busy.slice(0, 4)).toEqual([false, true, true, false]);
+});
+
 test('warm() of a closed store reads nothing', async () => {
   const { store, medium } = await opened(await filled(1000));
   medium.take();

@@ -48,8 +48,12 @@ export interface WarmingOptions {
    * of the cache.
    */
   readonly bytesMax?: number;
-  /** Resolves when there is time for a read, for instance after a turn of the event loop. */
-  readonly idle: () => Promise<void>;
+  /**
+   * Resolves when there is time for a read, for instance after a turn of the event loop.
+   * @param isBusy whether transactions have begun since the previous call. Others will probably follow, and would wait for
+   * the read, so it should come later.
+   */
+  readonly idle: (isBusy: boolean) => Promise<void>;
   /** Called before each read. */
   readonly isStopped?: () => boolean;
 }
@@ -144,15 +148,19 @@ export class PackedStore implements Store {
   }
 
   /**
-   * Reads blocks that no query has needed yet, about 1 MB at a time, and only while no transaction is running. Call it
+   * Reads blocks that no query has needed yet, about 256 kB at a time, and only while no transaction is running. Call it
    * after opening. Resolves when `bytesMax` is reached or there is nothing left to read.
    */
   warm({ bytesMax = Infinity, idle, isStopped = () => false }: WarmingOptions): Promise<void> {
+    const { foreground } = this;
+    let begun = foreground.begun;
     return warm(this.tree, {
       bytesMax: Math.min(bytesMax, this.cacheBytesMax * WARMED_MAX),
       idle: async () => {
-        await idle();
-        await this.foreground.whenIdle();
+        const isBusy = foreground.begun !== begun;
+        ({ begun } = foreground);
+        await idle(isBusy);
+        await foreground.whenIdle();
       },
       isStopped: () => this.isClosed || isStopped(),
     });

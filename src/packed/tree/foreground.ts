@@ -2,9 +2,12 @@
 export class Foreground {
   private count = 0;
   private waiting: (() => void)[] = [];
+  /** How many transactions have begun so far. */
+  begun = 0;
 
   begin(): void {
     this.count += 1;
+    this.begun += 1;
   }
 
   end(): void {

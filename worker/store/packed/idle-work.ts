@@ -10,6 +10,8 @@ import { pause } from '../../browser/pause.ts';
 const IDLE_MS = 2_000;
 /** The first queries of an app arrive immediately after opening. */
 const WARM_AFTER_MS = 500;
+/** Queries come in series: while they do, there is only one read in this time, so that few of them wait for one. */
+const WARM_REST_MS = 50;
 const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
 /** Memory in GB. Devices that do not report their memory count as smaller. */
 const LARGE_DEVICE = 8;
@@ -63,10 +65,11 @@ export class IdleWork {
 
   private readonly warm = (): void => {
     const bytesMax = warmedBytesMax();
+    const idle = (isBusy: boolean): Promise<void> => (isBusy ? rest() : pause());
     const isStopped = (): boolean => this.isClosed;
     if (bytesMax > 0)
       this.packed
-        .warm({ bytesMax, idle: pause, isStopped })
+        .warm({ bytesMax, idle, isStopped })
         .catch((reason: unknown) => this.onFailure(reason));
   };
 
@@ -77,6 +80,8 @@ export class IdleWork {
     else void this.maybeFlush();
   };
 }
+
+const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, WARM_REST_MS));
 
 /** Limit for the block cache, in bytes. Undefined: the store's default. */
 export const cachedBytesMax = (): number | undefined =>
