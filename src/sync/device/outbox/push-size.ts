@@ -1,4 +1,5 @@
 import { utf8Length } from '../../../codec/utf8.ts';
+import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 
@@ -11,12 +12,15 @@ const BYTES_PER_CHAR = 2;
 export const pushSizeOf = (item: PushItem): number =>
   Math.max(item.query.length, (utf8Length(JSON.stringify(item)) + ENVELOPE_BYTES) / BYTES_PER_CHAR);
 
-/** Whether a push can contain the write at all. A write that the hub cannot accept would block all later ones. */
-export const isSendable = (item: PushItem): boolean =>
-  pushSizeOf(item) <= SYNC_LIMITS.pushChars && item.ids.length <= SYNC_LIMITS.idsPerItem;
-
-/** The refusal of a write that is not sendable. */
-export const NOT_SENDABLE = [
-  'request too large',
-  `A write of a copy may have ${SYNC_LIMITS.pushChars} characters, or twice as many bytes, and ${SYNC_LIMITS.idsPerItem} new ids. Split it, or run it at the hub.`,
-] as const;
+/**
+ * Refuses a write that no push can contain: the hub would never accept it, and it would block all later ones.
+ * @throws Refusal `request too large`
+ */
+export function requireSendable(item: PushItem): void {
+  const { pushChars, idsPerItem } = SYNC_LIMITS;
+  if (pushSizeOf(item) <= pushChars && item.ids.length <= idsPerItem) return;
+  throw new Refusal(
+    'request too large',
+    `A write of a copy may have ${pushChars} characters, or twice as many bytes, and ${idsPerItem} new ids. Split it, or run it at the hub.`,
+  );
+}

@@ -1,48 +1,27 @@
 /** Moves writes to a new device id, under which they are numbered from 1. */
-import { refusalBody } from '../../../engine/session.ts';
-import type { Micros } from '../../../values/value.ts';
 import { NO_WRITES } from '../../../store/port.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
-import { publicRecord, type OutboxRecord, type WriteRecord } from '../state/outbox-record.ts';
+import type { OutboxRecord } from '../state/outbox-record.ts';
 import { outboxAddress, outboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import { inDoubt, suspectOnceMore, type ReplicaState } from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
 import { hashed } from './new-record.ts';
-import { isSendable, NOT_SENDABLE } from './push-size.ts';
 
-/**
- * Moves the writes without a verdict. A write of an earlier build that no push can contain is refused and stays, because numbers must not
- * have gaps.
- * @returns the refused writes
- * @throws Suspended
- */
+/** Moves the writes without a verdict. @throws Suspended */
 export function moveToDevice(
   transaction: ReplicaTransaction,
   device: DeviceId,
-): StateChange<readonly WriteRecord[]> {
+): StateChange<ReplicaState> {
   const { input, state } = transaction;
   const all = outboxRecords(input.writer, outboxRange(state.era, 1));
-  const moves = ({ verdict, item }: OutboxRecord) => !verdict && isSendable(item);
-  const moving = all.filter(moves);
-  const staying = all.filter((record) => !moves(record));
-  const refused = staying
-    .filter(({ verdict }) => !verdict)
-    .map((record) => refusedHere(record, input.head));
-  for (const record of refused) input.writer.put('sync', outboxRow(state.era, record));
-  return {
-    ...renumber(transaction, device, { moving, staying }),
-    value: refused.map(publicRecord),
-  };
-}
-
-function refusedHere(record: OutboxRecord, ts: Micros): OutboxRecord {
-  const { seq, hash } = record.item;
-  const verdict = { seq, hash, state: 'refused', ts, body: refusalBody(...NOT_SENDABLE) } as const;
-  return { ...record, ...NOTHING_DONE, verdict, state: 'refused', predicted: undefined };
+  return renumber(transaction, device, {
+    moving: all.filter(({ verdict }) => !verdict),
+    staying: all.filter(({ verdict }) => verdict),
+  });
 }
 
 /** Moves all writes in the outbox except refused ones: the hub has lost its history, so all are submitted again. @throws Suspended */
@@ -57,7 +36,7 @@ export function resubmitAll(
   const moving = offered.map((record): OutboxRecord => {
     if (!record.verdict) return record;
     // The effects of a write with a verdict are in the stored rows, or come with its new verdict. They must not be shown twice.
-    return { ...record, ...NOTHING_DONE, verdict: undefined };
+    return { ...record, effects: NO_WRITES, reads: { rows: [], ranges: [] }, verdict: undefined };
   });
   dropStaged(input.writer, state);
   const history = {
@@ -74,8 +53,6 @@ export function resubmitAll(
     staying: all.filter(({ verdict, era }) => verdict !== undefined && era === state.era),
   });
 }
-
-const NOTHING_DONE = { effects: NO_WRITES, reads: { rows: [], ranges: [] } };
 
 interface Moves {
   /** In order, each with its present number. */

@@ -18,7 +18,7 @@ import { executeLocally, type LocalExecution } from '../view/local-execution.ts'
 import { ReplicaView } from '../view/replica-view.ts';
 import type { PresentReader } from '../view/tracked-reads.ts';
 import { newRecord } from './new-record.ts';
-import { isSendable, NOT_SENDABLE } from './push-size.ts';
+import { requireSendable } from './push-size.ts';
 import { discard } from './remove-writes.ts';
 
 export interface SubmitHost extends RebaseHost {
@@ -65,7 +65,7 @@ export function submit(
   if (run && !run.attempted.outcome.ok) return { value: { record: undefined, device, run } };
   const seq = state.lastSeq + 1;
   const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
-  if (!isSendable(record.item)) throw new Refusal(...NOT_SENDABLE);
+  requireSendable(record.item);
   const row = outboxRow(era, record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;

@@ -152,11 +152,8 @@ export class Replica {
     );
   }
 
-  /**
-   * Continues under a new device id, because the copy was cloned or has lost writes. Unsent writes are numbered from 1. Writes that no push
-   * can contain are refused here, and returned.
-   */
-  moveToNewDevice(fence: number): Promise<readonly WriteRecord[]> {
+  /** Continues under a new device id, because the copy was cloned or has lost writes. Unsent writes are numbered from 1. */
+  moveToNewDevice(fence: number): Promise<ReplicaState> {
     return this.takeId(fence, moveToDevice);
   }
 
@@ -169,11 +166,11 @@ export class Replica {
     );
   }
 
-  private takeId<T>(
+  private takeId(
     fence: number,
-    take: (transaction: ReplicaTransaction, device: DeviceId) => StateChange<T>,
+    take: (transaction: ReplicaTransaction, device: DeviceId) => StateChange<ReplicaState>,
     epoch?: Epoch,
-  ): Promise<T> {
+  ): Promise<ReplicaState> {
     return this.store.changeFenced(fence, (transaction) => {
       const state = withIdTaken(transaction.state, this.options.clock(), epoch);
       return take({ ...transaction, state }, this.newDevice());

@@ -94,6 +94,6 @@ export class Handshake {
       // The new id is safe, whatever the hub says about the old one: it recognises writes by content, so it executes none twice.
       if (!(reason instanceof RefusedByHub) || !ABOUT_DEVICE.has(reason.refusal.code)) throw reason;
     }
-    await rounds.takeNewDevice();
+    await this.options.replica.moveToNewDevice(this.parts.holder.fence);
   }
 }

@@ -4,7 +4,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pushed } from '../../protocol/messages.ts';
-import { isSendable, pushSizeOf } from '../outbox/push-size.ts';
+import { pushSizeOf } from '../outbox/push-size.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { ExchangeSize } from './exchange-size.ts';
 import type { FenceHolder } from './fence-holder.ts';
@@ -102,10 +102,6 @@ export class SyncRounds {
       const items = await replica.outgoing({ count: SYNC_LIMITS.pushItems, chars: most });
       const [first] = items;
       if (!first) return { isDone: true, pulled };
-      if (!isSendable(first)) {
-        await this.takeNewDevice();
-        continue;
-      }
       const state = await holder.state();
       const { device, epoch = '', settledSeq } = state;
       const request = size
@@ -127,13 +123,6 @@ export class SyncRounds {
       if (pushed.verdicts.length === 0) break;
     }
     return { isDone: false, pulled };
-  }
-
-  /** Unsent writes continue under a new device id. Writes that no push can contain are refused. */
-  async takeNewDevice(): Promise<void> {
-    const { replica, events } = this.options;
-    for (const record of await replica.moveToNewDevice(this.parts.holder.fence))
-      events.onVerdict(record);
   }
 
   /** Applies verdicts together with the changes that came with them in one commit, if the answer has everything there is to pull. */

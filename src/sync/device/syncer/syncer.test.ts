@@ -386,22 +386,6 @@ test('if a proxy refuses a write as too long, the reason is reported and pulls c
   expect(await waiting()).toBe(0);
 });
 
-test('a write of an earlier build that no push can carry is refused, and the writes after it are sent', async () => {
-  const { hub, syncer, world, verdicts } = await start();
-  await world.submit(CREATE);
-  const [own] = await world.replica.outgoing({ count: 1, chars: 1 });
-  const query = JSON.stringify({ do: ['x'.repeat(SYNC_LIMITS.pushChars), CREATE] });
-  const other = { ...own!, seq: 3, now: own!.now + 2, query: own!.query.replace('notes', 'more') };
-  const long = { ...own!, seq: 2, now: own!.now + 1, query };
-  await world.replica.recover(DEVICE, [{ item: long }, { item: other }]);
-  syncer.kick();
-  await until(() => expect(verdicts).toHaveLength(3));
-  expect(verdicts.map(({ state }) => state).sort()).toEqual(['confirmed', 'confirmed', 'refused']);
-  expect(hub.pushedBy).toHaveLength(2);
-  const refused = (await world.replica.writes()).filter(({ state }) => state === 'refused');
-  expect(refused.map(({ item }) => item.query)).toEqual([query]);
-});
-
 test('a refusal on the device itself is reported as the reason for being offline', async () => {
   const { hub, syncer, states, reasons } = await start();
   hub.trouble = () => Promise.reject(new Refusal('quota_exceeded', 'No room is left.'));

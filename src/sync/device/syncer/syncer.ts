@@ -159,7 +159,7 @@ export class Syncer {
         break;
       case 'client_forked':
       case 'device_taken':
-        await this.rounds.takeNewDevice();
+        await replica.moveToNewDevice(this.holder.fence);
         break;
       case 'epoch_changed':
       case 'gap':
@@ -191,7 +191,7 @@ export class Syncer {
     const { cursor = 0, skew, epoch } = await this.holder.state();
     const isRecent = clock() + skew - cursor < SYNC_LIMITS.devicesKeptMicros / 2;
     if (isRecent && epoch) await replica.resubmitAll(this.holder.fence, epoch);
-    else await this.rounds.takeNewDevice();
+    else await replica.moveToNewDevice(this.holder.fence);
   }
 
   /** It is unknown whether the hub has processed the request. The hello that follows finds out. */
