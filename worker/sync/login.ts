@@ -123,7 +123,7 @@ export class CopyLogin {
   ): Promise<Welcome> {
     const introduced = await this.introduce(url, secret, known);
     const { welcome, device } = introduced;
-    if (known?.actor && !isSameIdentity(known.actor, welcome.actor))
+    if (known && !isSameIdentity(known.actor, welcome.actor))
       throw new Refusal('forbidden', ANOTHER);
     // Before the token is stored, because a stored token opens the copy without the hub. If two users log in at the same time, even in
     // two tabs, one is refused here.

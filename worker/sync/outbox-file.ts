@@ -21,7 +21,7 @@ export interface SyncAccess {
 const FOLDER = 'burrow-outbox';
 const TRIES_MAX = 5;
 const FULL_BYTES = 1 << 20;
-/** A line that records up to which number the writes of a device have verdicts. Not JSON, so that earlier builds skip it. */
+/** A line that records up to which number the writes of a device have verdicts. */
 const SETTLED = /^(\d+) (\w+)$/;
 const ALL = Number.MAX_SAFE_INTEGER;
 

@@ -257,19 +257,6 @@ test('writes of a lost copy are recovered by the next copy of the same user, and
   expect(recovered).toEqual(['undefined 1']);
 });
 
-test('writes of older builds, without an owner, are recovered only under their device id', async () => {
-  const { recovered, openTab, submit, revert } = await openCopy();
-  revert({ device: 'aa', lastSeq: 0, settledSeq: 0, actor: undefined });
-  const tab = await openTab();
-  await submit(tab);
-  await tab.close();
-  for (const device of ['cc', 'aa']) {
-    revert({ device, lastSeq: 0, settledSeq: 0, actor: ADA });
-    await (await openTab()).close();
-  }
-  expect(recovered).toEqual(['aa 1']);
-});
-
 test('renumbered writes are removed once all have verdicts', async () => {
   const { folder, openTab, submit, settle, move } = await openCopy();
   const tab = await openTab();

@@ -31,8 +31,8 @@ export class SecondCopy {
     if (this.file) return 0;
     const { name, replica, report } = this.options;
     // Also writes under other ids that the user's copy has had: before the database was lost, or before its writes were renumbered.
-    const isOwn = ({ owner, device: of }: KeptWrite): boolean =>
-      owner && actor ? isSameIdentity(owner, actor) : of === device;
+    const isOwn = ({ owner }: KeptWrite): boolean =>
+      owner !== undefined && isSameIdentity(owner, actor);
     const kept = (await readKept(name)).filter(isOwn);
     const missing = await replica.recover(
       device,
@@ -41,7 +41,7 @@ export class SecondCopy {
     const others = kept.filter((write) => write.device !== device);
     if (others.length > 0) await replica.recover(undefined, others);
     this.device = device;
-    this.owner = actor && ownerOf(actor);
+    this.owner = ownerOf(actor);
     this.file = this.open(isOwn).catch((reason: unknown) => {
       report(reason);
       return undefined;

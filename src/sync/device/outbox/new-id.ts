@@ -21,7 +21,7 @@ const pauseAfter = (count: number): Micros => Math.min(DAY_MICROS, 250 * 4 ** co
  */
 export function withIdTaken(state: ReplicaState, now: Micros, epoch?: Epoch): ReplicaState {
   const { at, count, left } = state.idsTaken ?? { at: 0, count: 0, left: [] };
-  const leaving = state.epoch === undefined ? left : [...left, state.epoch].slice(-EPOCHS);
+  const leaving = [...left, state.epoch].slice(-EPOCHS);
   const taken = (idsTaken: ReplicaState['idsTaken']): ReplicaState => ({ ...state, idsTaken });
   // A hub that was restored or recreated has a new epoch each time, and never returns to an earlier one.
   if (epoch !== undefined && epoch !== state.epoch && !left.includes(epoch))

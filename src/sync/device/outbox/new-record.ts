@@ -15,7 +15,7 @@ import type { WriteNumber } from './find-writes.ts';
 interface NewWrite extends WriteNumber {
   readonly now: Micros;
   /** The key with which the write's ids were made. */
-  readonly idKey: IdKey | undefined;
+  readonly idKey: IdKey;
   /** Undefined: only the hub can execute the write. */
   readonly run: LocalExecution | undefined;
   readonly replaces: string | undefined;

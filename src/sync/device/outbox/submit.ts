@@ -29,7 +29,7 @@ export interface SubmitInput {
   readonly plan: QueryPlan;
   readonly now: Micros;
   /** The key with which the plan makes ids. The key in the state may be a later one. */
-  readonly idKey: IdKey | undefined;
+  readonly idKey: IdKey;
   /** The id of a refused write, which is removed in the same commit. */
   readonly replaces: string | undefined;
   /** Label and data that the app attaches to the write. */

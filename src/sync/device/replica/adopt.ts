@@ -47,7 +47,7 @@ const NEW: Omit<ReplicaState, keyof Origin> = {
 };
 
 function requireSame(known: ReplicaState, { hub, actor }: Origin): ReplicaState {
-  if (known.hub === hub && known.actor && isSameIdentity(known.actor, actor)) return known;
+  if (known.hub === hub && isSameIdentity(known.actor, actor)) return known;
   throw new Refusal(
     'forbidden',
     `This database is a copy of another one at ${known.hub}, or for another user. Open a database with another name.`,

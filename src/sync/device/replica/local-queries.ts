@@ -20,12 +20,7 @@ import { planFor } from '../view/local-execution.ts';
 import { requireUnlocked, type ReplicaView } from '../view/replica-view.ts';
 import { asTheHubDenies } from '../view/as-the-hub-denies.ts';
 import { missingSets } from '../view/missing-sets.ts';
-import {
-  requireActor,
-  requireState,
-  type ReplicaStore,
-  type ReplicaStoreOptions,
-} from './replica-store.ts';
+import { requireState, type ReplicaStore, type ReplicaStoreOptions } from './replica-store.ts';
 
 export interface LocalQueryOptions extends ReplicaStoreOptions {
   /** The view with which the engine was created. */
@@ -95,10 +90,9 @@ export class LocalQueries {
     return this.submitPlan(plan, state, request);
   }
 
-  private planOf(request: Omit<QueryRequest, 'secret'>, state: ReplicaState): QueryPlan {
-    const { idKey } = state;
-    const ids = idKey === undefined ? {} : { moreIds: () => this.makeId(idKey) };
-    return planFor(this.options.engine.transactions, request, requireActor(state), ids);
+  private planOf(request: Omit<QueryRequest, 'secret'>, { actor, idKey }: ReplicaState): QueryPlan {
+    const ids = { moreIds: () => this.makeId(idKey) };
+    return planFor(this.options.engine.transactions, request, actor, ids);
   }
 
   private async execute(planned: QueryPlan): Promise<QueryAnswer> {

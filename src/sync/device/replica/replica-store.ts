@@ -7,7 +7,6 @@ import type { Engine } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Micros } from '../../../values/value.ts';
 import { derivedIds } from '../../protocol/digest.ts';
-import type { Actor } from '../../protocol/messages.ts';
 import type { ApplyHost } from '../pulled/apply-pull.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import { requireFence } from '../state/fence.ts';
@@ -88,7 +87,7 @@ export class ReplicaStore {
     const { query, apiVersion, now, ids } = item;
     const inputs = { now, ids: ids.map(BigInt), moreIds: derivedIds(item, item.idKey, sha256) };
     const request = { query, apiVersion, allows: 'write' } as const;
-    return planFor(engine.transactions, request, requireActor(state), inputs);
+    return planFor(engine.transactions, request, state.actor, inputs);
   }
 }
 
@@ -101,9 +100,4 @@ export function requireState({ writer }: BodyInput): ReplicaState {
       'This database is not synced with a hub. Call `db.sync()` first.',
     );
   return state;
-}
-
-export function requireActor({ actor }: ReplicaState): Actor {
-  if (!actor) throw new Error('a copy has an actor after its first contact with the hub');
-  return actor;
 }

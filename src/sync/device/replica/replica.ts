@@ -193,14 +193,14 @@ export class Replica {
 
   /** Stores what the hub said at hello. @param arrived time of arrival, by the clock of this device */
   applyWelcome(fence: number, welcome: Welcome, arrived: Micros): Promise<ReplicaState> {
-    const { hubTime, lastSeq, epoch, actor, idKey } = welcome;
+    const { hubTime, lastSeq, actor, idKey } = welcome;
     return this.store.changeFenced(fence, ({ state }) => {
       // If no write was unsent, the hub may move earlier times of later writes up to this one (`writesSince` in `hub/hello.ts`).
       const since = lastSeq === state.lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
       // If this clock was ahead, `lastNow` is in the future. Later writes must not have to exceed it.
       const lastNow = Math.max(Math.min(state.lastNow, hubTime), since);
       const skew = hubTime - arrived;
-      const next = { ...state, skew, lastNow, actor, idKey, epoch: state.epoch ?? epoch };
+      const next = { ...state, skew, lastNow, actor, idKey };
       return { value: next, next };
     });
   }

@@ -23,7 +23,7 @@ export interface OutboxRecord {
   readonly predicted: 'refused' | undefined;
   /** The id of the refused write that it replaces. */
   readonly replaces: string | undefined;
-  /** Label and data that the app attached. Absent in rows of builds that did not store them. */
+  /** Label and data that the app attached. */
   readonly note?: WriteNote | undefined;
   /** What it changes in the data shown until its verdict has come. Undefined: it must be executed to know. */
   readonly effects: WriteSet | undefined;
@@ -43,7 +43,7 @@ export type SavedWrite = Pick<OutboxRecord, 'item' | 'note'>;
 
 export interface KeptWrite extends SavedWrite {
   readonly device: DeviceId;
-  /** The user who made it. Undefined: stored by a build that did not record this. */
+  /** The user who made it. Added when the write is stored in the second copy. */
   readonly owner?: Owner | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface ReplicaState {
   readonly idsTaken?:
     | { readonly at: Micros; readonly count: number; readonly left: readonly Epoch[] }
     | undefined;
-  readonly epoch: Epoch | undefined;
+  readonly epoch: Epoch;
   readonly cursor: Micros | undefined;
   /** Token of the latest answer that was stored. */
   readonly token: string | undefined;
@@ -26,9 +26,9 @@ export interface ReplicaState {
   readonly staged: { readonly cursor: Micros; readonly parts: number } | undefined;
   /** Version of the schema. Undefined until the first pull. */
   readonly schema: string | undefined;
-  readonly actor: Actor | undefined;
-  /** The key for ids of new documents. Undefined until the hub has sent it: copies of earlier builds have none. */
-  readonly idKey: IdKey | undefined;
+  readonly actor: Actor;
+  /** The key for ids of new documents. */
+  readonly idKey: IdKey;
   /** In order of priority. */
   readonly sets: readonly KeptSet[];
   /** Parts of sets that are no longer kept. Their documents stay until the hub has resolved the new sets. */

@@ -61,14 +61,13 @@ export class Handshake {
       }),
     );
     const { epoch, lastSeq } = welcome;
-    if (state.actor && !isSameIdentity(state.actor, welcome.actor))
+    if (!isSameIdentity(state.actor, welcome.actor))
       throw new RefusedByHub({ code: 'needs_login', description: OTHER_IDENTITY });
     if (lastSeq > state.lastSeq) {
       await this.startOver();
       return undefined;
     }
-    const isOther = state.epoch !== undefined && epoch !== state.epoch;
-    if (isOther || lastSeq < state.settledSeq) {
+    if (epoch !== state.epoch || lastSeq < state.settledSeq) {
       // The hub was restored. All stored writes are submitted again: the hub recognises by content those that it has executed.
       await replica.resubmitAll(fence, epoch);
       return undefined;

@@ -144,7 +144,7 @@ const messageFrom = (
   maxBytes: number,
 ): Pull => ({
   device: state.device,
-  epoch: state.epoch ?? '',
+  epoch: state.epoch,
   cursor: pulledUntil(state),
   token: state.token,
   schema: state.schema,

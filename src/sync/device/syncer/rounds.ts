@@ -103,7 +103,7 @@ export class SyncRounds {
       const [first] = items;
       if (!first) return { isDone: true, pulled };
       const state = await holder.state();
-      const { device, epoch = '', settledSeq } = state;
+      const { device, epoch, settledSeq } = state;
       const request = size
         .answerOf(transport.push({ device, epoch, items, settled: settledSeq }))
         .catch((reason: unknown) => {

@@ -14,7 +14,7 @@ export interface Differences {
 export async function compareSets(
   check: (message: Check) => Promise<Checked>,
   replica: Pick<Replica, 'fingerprint' | 'documentsInBuckets'>,
-  { device, epoch = '', sets }: ReplicaState,
+  { device, epoch, sets }: ReplicaState,
 ): Promise<Differences> {
   let isAll = true;
   const names = new Map<string, DocumentName>();

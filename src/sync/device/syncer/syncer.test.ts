@@ -783,9 +783,8 @@ test('a superseded syncer locks nothing and reports no state', async () => {
 test.each([
   ['7 ann', '7 ann', 'live'],
   ['7 ann', '7 bob', 'needs-login'],
-  // Older hubs sent no subject.
-  [undefined, '7 ann', 'live'],
-  ['7 ann', undefined, 'live'],
+  [undefined, '7 ann', 'needs-login'],
+  ['7 ann', undefined, 'needs-login'],
 ] as const)('a copy of %s whose hub names the subject %s: %s', async (mine, named, state) => {
   const actorOf = (subject: string | undefined): Actor => ({ ...ADMIN, role: 'roles', subject });
   const { syncer } = await begin(undefined, { stored: actorOf(mine), told: actorOf(named) });

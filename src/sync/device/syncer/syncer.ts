@@ -190,7 +190,7 @@ export class Syncer {
     const { replica, clock } = this.options;
     const { cursor = 0, skew, epoch } = await this.holder.state();
     const isRecent = clock() + skew - cursor < SYNC_LIMITS.devicesKeptMicros / 2;
-    if (isRecent && epoch) await replica.resubmitAll(this.holder.fence, epoch);
+    if (isRecent) await replica.resubmitAll(this.holder.fence, epoch);
     else await replica.moveToNewDevice(this.holder.fence);
   }
 

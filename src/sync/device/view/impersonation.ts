@@ -35,11 +35,10 @@ export class HubOnlyFunction {
 
 /** Whether both are the same user, or holder of the same key, in the same database. Their rights may differ. */
 export const isSameIdentity = (one: Owner, other: Owner): boolean =>
-  identityOf(one, other) === identityOf(other, one);
+  identityOf(one) === identityOf(other);
 
-/** Copies from older hubs have stored no subject, or none for a key. A missing subject is taken to be equal to the other one's. */
-const identityOf = ({ database, identity, subject }: Owner, other: Owner): string =>
-  JSON.stringify([database, identity, subject ?? other.subject]);
+const identityOf = ({ database, identity, subject }: Owner): string =>
+  JSON.stringify([database, identity, subject]);
 
 export const impersonate = (actor: Actor): Impersonation => ({
   caller: () => callerOf(actor),
