@@ -1,7 +1,6 @@
 /** Devices that come back after the log of changes was cut. */
 import { describe, expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
-import { horizonRow } from '../rows/change-log-rows.ts';
 import { pruneChanges } from '../pruning/prune-changes.ts';
 import type { Device, HubWorld } from '../../testing/hub-world.ts';
 import { ids, lambda, openThings, put, reads, remove, role, THINGS } from '../../testing/things.ts';
@@ -115,33 +114,6 @@ describe('after 90 days, when the log of changes has been pruned', () => {
     // A document that decides on access is checked again, also when it is gone.
     await world.ask({ delete: doc('others', 1) });
     await absent(world);
-    expect((await device.pullOnce()).check).toBe(true);
-  });
-
-  test('changes pruned by a build that keeps no notes on them count as changes of every set', async () => {
-    const world = await openThings();
-    const { transactions } = world.engine;
-    const dropUnnoted = () =>
-      transactions.write(({ writer, head }) => {
-        const row = horizonRow(0, head);
-        writer.put('sync', row);
-        return { value: undefined, ts: head + 1 };
-      });
-    await put(world, 1);
-    const device = await inStep(world, (await world.device()).watch(THINGS));
-    await put(world, 2);
-    await dropUnnoted();
-    expect((await device.pullOnce()).check).toBe(true);
-    await device.check();
-    await put(world, 3);
-    await dropUnnoted();
-    await absent(world);
-    expect((await device.pullOnce()).check).toBe(true);
-    await device.check();
-    expect((await device.pullOnce()).check).toBe(false);
-    // The same for an old build in between, as when hubs of two builds run side by side.
-    await world.ask({ create_collection: obj({ name: 'more' }) });
-    await dropUnnoted();
     expect((await device.pullOnce()).check).toBe(true);
   });
 });

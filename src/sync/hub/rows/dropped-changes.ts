@@ -30,17 +30,6 @@ const droppedAddress = (database: DatabaseId, owner: string): RowAddress => ({
   key: syncKey('dropped', database, owner),
 });
 
-/** The dropped changes that are recorded: all after `since`, up to `until`. Earlier builds dropped changes without recording them. */
-interface Noted {
-  readonly since: Micros;
-  readonly until: Micros;
-}
-
-const notedAddress = (database: DatabaseId): RowAddress => ({
-  space: 'sync',
-  key: syncKey('dropped', database),
-});
-
 /**
  * The rows that replace deleted rows of the log: the new horizon, and the times of the last dropped changes.
  * @param rows the deleted rows, oldest first
@@ -51,24 +40,18 @@ export function rowsAfterCut(
   database: DatabaseId,
   rows: readonly Row[],
 ): readonly Row[] {
-  const horizon = horizonIn(reader, database);
   const latest = new Map<string, Micros>();
-  let until = horizon;
+  let horizon = horizonIn(reader, database);
   for (const row of rows) {
     const ts = commitTimeOf(row.key);
-    until = Math.max(until, ts);
+    horizon = Math.max(horizon, ts);
     for (const { key, entries } of readChanges(database, row)) {
       latest.set(ownerOf({ by: 'key', lower: key }), ts);
       for (const entry of entries) latest.set(ownerOf({ by: 'entry', lower: entry }), ts);
     }
   }
-  const address = notedAddress(database);
-  const before = recordIn(reader, address) as Noted | undefined;
-  const since = before?.until === horizon ? before.since : horizon;
-  const noted: Noted = { since, until };
   return [
-    horizonRow(database, until),
-    recordRow(address, noted),
+    horizonRow(database, horizon),
     ...[...latest].map(([owner, ts]) => recordRow(droppedAddress(database, owner), ts)),
   ];
 }
@@ -87,8 +70,6 @@ export function isUntouchedSince(
   { ranges, rows }: Concern,
   since: Micros,
 ): boolean {
-  const noted = recordIn(reader, notedAddress(database)) as Noted | undefined;
-  if (!noted || noted.since > since || noted.until !== horizonIn(reader, database)) return false;
   if (ranges.some(({ lower, upper }) => !sharedIndexPrefix(lower, upper))) return false;
   const keys = [...rows];
   const versions = eachElement(keys, (key) => reader.row({ space: 'documents', key }));
