@@ -1,5 +1,6 @@
 /** The program of a thread for long queries. It has an engine of its own over the store of the hub. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { tryJson } from '../src/codec/plain-json.ts';
 import { utf8Bytes } from '../src/codec/utf8.ts';
 import { Refusal } from '../src/errors.ts';
 import { HUB_LIMITS, LIMITS } from '../src/limits.ts';
@@ -19,11 +20,10 @@ import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
 import { withBody } from '../src/http/rest-query.ts';
 import { SyncHub } from '../src/sync/hub/sync-hub.ts';
-import { isSyncRefusal } from '../src/sync/protocol/refusals.ts';
+import { INVALID_JSON, isSyncRefusal } from '../src/sync/protocol/refusals.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
 import type { EvaluatorData } from './instance/start-evaluator.ts';
 import { PasswordPool } from './passwords/password-pool.ts';
-import { INVALID_JSON, NOT_JSON, parseMessage } from './sync/parse-message.ts';
 import { openBorrowedStore } from './store/borrowed-store.ts';
 
 interface Opened {
@@ -128,8 +128,8 @@ async function answer(
 
 async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluator> {
   const { secret, parts, message } = push;
-  const offered = parts ? parseMessage(textOf(parts)) : message;
-  const pushed = offered === NOT_JSON ? INVALID_JSON : await devices.push(secret, offered);
+  const offered = parts ? tryJson(textOf(parts)) : message;
+  const pushed = offered === undefined ? INVALID_JSON : await devices.push(secret, offered);
   return { type: 'pushed', pushed };
 }
 

@@ -3,6 +3,7 @@
  * its chunks. PUT uploads, GET downloads. The query of the URL names the document that refers to the file: `collection`, or its
  * `number`, and `id`.
  */
+import { tryJson } from '../../src/codec/plain-json.ts';
 import { utf8Text } from '../../src/codec/utf8.ts';
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
@@ -11,7 +12,6 @@ import type { FileHub } from '../../src/sync/hub/files/file-hub.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import type { HubRequest } from '../http/route.ts';
 import { answerWith, NO_CREDENTIAL, refuseSync } from '../sync/answer-sync.ts';
-import { parseMessage } from '../sync/parse-message.ts';
 
 export const FILES_PREFIX = '/files/';
 export const isFilePath = (path: string): boolean => /^\/files\/[\da-f]{64}(?:\/|$)/.test(path);
@@ -43,7 +43,7 @@ export async function answerFiles(
         : octets(await files.read(secret, place, n));
     if (n === undefined)
       return json(
-        await files.begin(secret, place, parseMessage(request.bytes && utf8Text(request.bytes))),
+        await files.begin(secret, place, tryJson(request.bytes && utf8Text(request.bytes))),
       );
     await files.write(secret, place, n, request.bytes ?? new Uint8Array());
     return STORED;

@@ -1,4 +1,5 @@
 /** `POST /live/`: live queries whose answers are sent as server-sent events. Does not depend on Node. */
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
@@ -153,27 +154,15 @@ const withoutBody = (request: LiveQueriesRequest): LiveQueriesRequest => ({
 
 /** @throws Refusal */
 function queriesIn(text: string): readonly LiveRequest[] {
-  const queries: unknown = member(parsed(text), 'queries');
+  const { queries } = membersOf(tryJson(text));
   if (!Array.isArray(queries) || queries.length === 0) throw malformed();
   return queries.map((each: unknown) => {
-    const query = member(each, 'query');
-    const told = member(each, 'told');
+    const { query, told } = membersOf(each);
     if (typeof query !== 'string' || (told !== undefined && typeof told !== 'string'))
       throw malformed();
     return { query, told };
   });
 }
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw malformed();
-  }
-}
-
-const member = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 const malformed = (): Refusal =>
   new Refusal('bad request', 'The body must be {"queries":[{"query":"…"}, …]}.');

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { messageOf } from '../../hosts/node-errors.ts';
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import { textLines } from '../../src/data/text-lines.ts';
 import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
@@ -151,13 +152,7 @@ function totalIn(line: string): Total {
 }
 
 function requireHeader(line: string): void {
-  let header: unknown;
-  try {
-    header = JSON.parse(line);
-  } catch {
-    header = undefined;
-  }
-  const { format, version } = (header ?? {}) as { format?: unknown; version?: unknown };
+  const { format, version } = membersOf(tryJson(line));
   if (format !== 'burrow-dump') throw new OperationFault('The file is not a dump of a hub.');
   if (version !== DUMP_VERSION)
     throw new OperationFault(

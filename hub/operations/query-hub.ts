@@ -1,6 +1,7 @@
 /** Sends queries of the commands to a running hub. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseJson } from '../../src/codec/json.ts';
+import { tryParseJson } from '../../src/codec/json.ts';
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import { queryErrorsIn, refusalOf, type QueryError } from '../../src/data/refusals.ts';
 import { isObject, itemsOf } from '../../src/data/wire.ts';
 import { sendable } from '../../src/http/authorization.ts';
@@ -55,8 +56,8 @@ export async function queryHubText(
     const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
     const { response, text } = await fetchHub(url, { method: 'POST', headers, body: query });
     const { status } = response;
-    const answer = response.ok && objectIn(text);
-    if (answer) return answer['resource'];
+    const answer = response.ok ? tryJson(text) : undefined;
+    if (typeof answer === 'object' && answer !== null) return membersOf(answer)['resource'];
     const errors = response.ok ? undefined : errorsIn(text);
     if (!errors) throw new OperationFault(`No hub responds at ${url}: status ${status}`);
     const refused = new QueryRefused(status, errors);
@@ -71,23 +72,9 @@ const mayRetry = ({ status, code }: QueryRefused, once: boolean): boolean =>
 const hadNoEffect = (code: string): boolean =>
   Object.hasOwn(REFUSALS, code) && 'retryable' in REFUSALS[code as RefusalCode];
 
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? { ...json } : undefined;
-  } catch {
-    // The response comes from another kind of server.
-    return undefined;
-  }
-}
-
 function errorsIn(text: string): QueryError[] | undefined {
-  try {
-    const answer = parseJson(text);
-    return isObject(answer) ? itemsOf(answer.get('errors')).flatMap(queryErrorsIn) : undefined;
-  } catch {
-    return undefined;
-  }
+  const answer = tryParseJson(text);
+  return isObject(answer) ? itemsOf(answer.get('errors')).flatMap(queryErrorsIn) : undefined;
 }
 
 type HubHeaders = Readonly<Record<string, string>>;

@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import { Refusal } from '../../src/errors.ts';
 import {
   isListening,
@@ -190,20 +191,10 @@ async function readHolder(lock: string): Promise<Holder | 'unreadable' | undefin
     if (codeOf(reason) === 'ENOENT') return undefined;
     throw reason;
   }
-  try {
-    const {
-      pid,
-      host,
-      since = '',
-      started,
-      pidNamespace,
-      place,
-    } = JSON.parse(text) as Partial<Holder>;
-    if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
-    return { pid, host, since, started, pidNamespace, place };
-  } catch {
-    return 'unreadable';
-  }
+  const holder = membersOf(tryJson(text)) as Partial<Holder>;
+  const { pid, host, since = '', started, pidNamespace, place } = holder;
+  if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
+  return { pid, host, since, started, pidNamespace, place };
 }
 
 const isSame = (a: Holder | 'unreadable' | undefined, b: typeof a): boolean =>

@@ -1,10 +1,12 @@
 /** Sync over HTTP: bodies are JSON, hints are server-sent events. Does not depend on Node. */
+import { tryJson } from '../../src/codec/plain-json.ts';
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import { isRequestName, type RequestName } from '../../src/sync/protocol/messages.ts';
 import {
+  INVALID_JSON,
   isSyncRefusal,
   type SyncRefusal,
   type SyncRefusalCode,
@@ -13,7 +15,6 @@ import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRequest } from '../http/route.ts';
 import { eventStream } from './event-stream.ts';
 import { openFeed } from './open-feed.ts';
-import { INVALID_JSON, NOT_JSON, parseMessage } from './parse-message.ts';
 
 export type SyncRequest = Pick<
   HubRequest,
@@ -71,7 +72,7 @@ export async function answerSync(
   const answer =
     longPush && bodyParts
       ? await longPush(secret, bodyParts)
-      : await answerTo(parseMessage(body), name, secret, { sync, longRead });
+      : await answerTo(tryJson(body), name, secret, { sync, longRead });
   if (answer instanceof Uint8Array) return dress(answer, request);
   return isSyncRefusal(answer) ? refuseSync(answer) : dress(JSON.stringify(answer), request);
 }
@@ -82,7 +83,7 @@ async function answerTo(
   secret: string,
   { sync, longRead }: Pick<SyncAnswerOptions, 'sync' | 'longRead'>,
 ): Promise<object> {
-  if (message === NOT_JSON) return INVALID_JSON;
+  if (message === undefined) return INVALID_JSON;
   return (await longRead?.(name, secret, message)) ?? sync[name](secret, message);
 }
 

@@ -1,4 +1,5 @@
 /** Sync over a WebSocket: pushes with their answers, and hints of changes at any time. Everything else uses HTTP requests. */
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
@@ -55,7 +56,7 @@ async function readOpening(
   if (!first) return undefined;
   first.end();
   if (first.refused) return busy(first.refused);
-  const { token, device } = membersOf(membersOf(parseJson(first.text))['open']);
+  const { token, device } = membersOf(membersOf(tryJson(first.text))['open']);
   if (typeof token !== 'string' || typeof device !== 'string') return { refused: NOT_OPENED };
   const refused = session.countFor(token);
   return refused ? busy(refused) : { token, device };
@@ -74,7 +75,7 @@ async function replyTo(
   sync: SyncHub,
 ): Promise<SocketReply | undefined> {
   if (refused) return { n: numberIn(text), ...busy(refused) };
-  const { n, push } = membersOf(parseJson(text));
+  const { n, push } = membersOf(tryJson(text));
   if (typeof n !== 'number' || push === undefined) return undefined;
   const pushed = await sync.push(token, push).catch(refusalIn);
   return isSyncRefusal(pushed) ? { n, refused: pushed } : { n, pushed };
@@ -91,18 +92,7 @@ const NOT_OPENED: SyncRefusal = {
   description: 'The first message must be `open` with a token and a device.',
 };
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? { ...value } : {};
-
 function numberIn(text: string): number {
-  const { n } = membersOf(parseJson(text));
+  const { n } = membersOf(tryJson(text));
   return typeof n === 'number' ? n : 0;
 }

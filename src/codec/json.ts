@@ -61,6 +61,16 @@ export function parseJson(text: string, depthMax: number = LIMITS.jsonDepth): Js
   return reading.value;
 }
 
+/** Undefined if the text is not JSON. */
+export function tryParseJson(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (reason) {
+    if (reason instanceof JsonError) return undefined;
+    throw reason;
+  }
+}
+
 /** A parser that works in steps, so that a long text does not block the event loop. */
 export class JsonReading {
   private readonly scan: Scan;

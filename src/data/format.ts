@@ -1,5 +1,5 @@
 /** The lines of an export that are neither schema nor documents: the first and the last one. */
-import { parseJson, quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { quote, stringifyJson, tryParseJson, type Json, type JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { isObject, itemsOf, textIn } from './wire.ts';
 
@@ -70,11 +70,6 @@ export function trailerIn(json: JsonObject): ExportTrailer | undefined {
 }
 
 function jsonIn(line: string): JsonObject | undefined {
-  try {
-    const json = parseJson(line);
-    return isObject(json) ? json : undefined;
-  } catch {
-    // A line that is not JSON is not from an export.
-    return undefined;
-  }
+  const json = tryParseJson(line);
+  return isObject(json) ? json : undefined;
 }

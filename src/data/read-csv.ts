@@ -1,6 +1,6 @@
 /** Reads CSV: turns cells into values, by the types of their columns. */
 import { decodeBase64 } from '../codec/base64.ts';
-import { parseJson, type Json } from '../codec/json.ts';
+import { parseJson, tryParseJson, type Json } from '../codec/json.ts';
 import { INT64_MAX, INT64_MIN } from '../values/number.ts';
 import { parseDate, parseTime } from '../values/time.ts';
 import { double, integer } from '../values/value.ts';
@@ -40,7 +40,7 @@ const CELLS: Readonly<Record<string, ReadCell>> = {
   date: (text) => (parseDate(text) ? tagged('@date', text) : undefined),
   time: (text) => (parseTime(text) ? tagged('@ts', text) : undefined),
   bytes: (text) => (decodeBase64(text) ? tagged('@bytes', text) : undefined),
-  json: jsonIn,
+  json: (text) => tryParseJson(text),
 };
 
 const tagged = (tag: string, text: string): Json => new Map([[tag, text]]);
@@ -55,15 +55,6 @@ function doubleIn(text: string): Json | undefined {
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? double(value) : undefined;
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    // The caller reports the position.
-    return undefined;
-  }
 }
 
 interface Column {

@@ -1,5 +1,6 @@
 /** The log export API and the download of its files. The body of every error is `{message}`. Spec: seed "Log export API"; auth 6.3. */
 import { quote } from '../codec/json.ts';
+import { tryJson } from '../codec/plain-json.ts';
 import type { Credential } from '../engine/host.ts';
 import { Refusal, unreachable } from '../errors.ts';
 import {
@@ -124,14 +125,6 @@ function readMembers({ body }: HttpRequest): Members {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new ExportRefusal(400, 'The body must be a JSON object.');
   return json as Members;
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Responds alike for a missing database and for one that the caller may not see, so that the response does not reveal which it is. */

@@ -3,7 +3,7 @@
  * service did not document it. The `self` endpoint is part of it. Spec: auth 4.1.
  */
 import { Refusal, unreachable } from '../errors.ts';
-import { JsonError, parseJson, quote, stringifyJson, type Json } from '../codec/json.ts';
+import { quote, stringifyJson, tryParseJson, type Json } from '../codec/json.ts';
 import { type NativeName, NATIVE_KINDS } from '../values/native-kinds.ts';
 
 type Kind = NativeName | 'classes';
@@ -120,7 +120,7 @@ function pageOptions(parameters: URLSearchParams): string | undefined {
 
 /** A cursor is the JSON of a value, a bare timestamp, or the path of a ref. */
 function cursorText(cursor: string): string {
-  const json = tryJson(cursor);
+  const json = tryParseJson(cursor);
   return json === undefined ? `{"@ref":${quote(cursor)}}` : dataText(json);
 }
 
@@ -138,17 +138,8 @@ const NO_PARAMS = '{"quote":{}}';
 /** Undefined if the body is not an object. A missing body counts as an empty object. */
 function paramsText(body: string | undefined): string | undefined {
   if (body === undefined || body.trim() === '') return dataText(new Map());
-  const json = tryJson(body);
+  const json = tryParseJson(body);
   return json instanceof Map ? dataText(json) : undefined;
-}
-
-function tryJson(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch (reason) {
-    if (reason instanceof JsonError) return undefined;
-    throw reason;
-  }
 }
 
 /** Expressions in it are not evaluated; only tagged values (`@ref`, `@ts`…) are. */

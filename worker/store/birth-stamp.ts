@@ -3,6 +3,7 @@
  * replaced or rolled back. Each object store contains a stamp, under a number that no row has as its key. See
  * docs/decisions/0003-durability-and-loss.md.
  */
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Row, RowAddress } from '../../src/store/port.ts';
 import { newerDatabase } from './idb-failure.ts';
@@ -155,14 +156,8 @@ export const markerText = ({ birth, head }: Marker): string => JSON.stringify({ 
 
 /** Undefined when the text is not a valid marker. */
 export function parseMarker(text: string | undefined): Marker | undefined {
-  if (text === undefined) return undefined;
-  try {
-    // `null` has no properties: destructuring it throws too.
-    const { birth, head } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    return typeof birth === 'string' && typeof head === 'number' ? { birth, head } : undefined;
-  } catch {
-    return undefined;
-  }
+  const { birth, head } = membersOf(tryJson(text));
+  return typeof birth === 'string' && typeof head === 'number' ? { birth, head } : undefined;
 }
 
 function isBirth(value: unknown): value is Birth {

@@ -35,6 +35,11 @@ export const syncRefusal = object(() => ({
 }));
 export type SyncRefusal = TypeOf<typeof syncRefusal>;
 
+export const INVALID_JSON: SyncRefusal = {
+  code: 'bad_message',
+  description: 'The message is not valid JSON.',
+};
+
 export const isSyncRefusal = (answer: object): answer is SyncRefusal => 'code' in answer;
 
 /** Ends a request at the hub: the device gets `refusal` as the answer. */
