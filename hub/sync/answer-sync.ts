@@ -14,7 +14,7 @@ import {
 import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRequest } from '../http/route.ts';
 import { eventStream } from './event-stream.ts';
-import { openFeed } from './open-feed.ts';
+import { openFeed } from './hint-feed.ts';
 
 export type SyncRequest = Pick<
   HubRequest,

@@ -3,7 +3,8 @@
  * kept.
  */
 import type { ChangeHint } from '../../src/sync/protocol/hints.ts';
-import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
+import type { Subscription, SyncHub } from '../../src/sync/hub/sync-hub.ts';
+import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
 export type FeedEvent =
   | { readonly beat: true }
@@ -11,25 +12,44 @@ export type FeedEvent =
   /** The last event: the device may no longer listen. */
   | { readonly refused: SyncRefusal };
 
+export interface FeedRequest {
+  readonly secret: string;
+  readonly device: string;
+  readonly heartbeatMs: number;
+  /** Aborted when the device has disconnected. */
+  readonly signal: AbortSignal;
+}
+
+/** Opens the hints for one device, until it disconnects or its credential becomes invalid. */
+export async function openFeed(
+  sync: SyncHub,
+  { secret, device, heartbeatMs, signal }: FeedRequest,
+): Promise<HintFeed | SyncRefusal> {
+  const feed = new HintFeed(heartbeatMs);
+  const subscribed = await sync.subscribe(secret, device, (poke) => feed.hint(poke));
+  if (isSyncRefusal(subscribed)) return subscribed;
+  feed.start(subscribed);
+  if (signal.aborted) feed.close();
+  else signal.addEventListener('abort', () => feed.close(), { once: true });
+  return feed;
+}
+
 export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEvent, undefined> {
   private readonly heartbeatMs: number;
-  private readonly refusal: () => Promise<SyncRefusal | undefined>;
   private readonly waiting: FeedEvent[] = [];
   private latest: ChangeHint | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
-  private onClosed: (() => void) | undefined = undefined;
+  private subscription: Subscription | undefined = undefined;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isClosed = false;
 
-  /** @param refusal returns the reason why the device may no longer listen; checked with every heartbeat */
-  constructor(heartbeatMs: number, refusal: () => Promise<SyncRefusal | undefined>) {
+  constructor(heartbeatMs: number) {
     this.heartbeatMs = heartbeatMs;
-    this.refusal = refusal;
   }
 
-  start(): void {
-    if (this.isClosed) return;
-    this.timer = setTimeout(() => void this.beat(), this.heartbeatMs);
+  start(subscription: Subscription): void {
+    this.subscription = subscription;
+    this.timer = setTimeout(() => void this.beat(subscription), this.heartbeatMs);
     // The timer must not keep the process alive. In browsers timers are numbers, without `unref`.
     (this.timer as Partial<NodeJS.Timeout>).unref?.();
   }
@@ -39,23 +59,12 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
     this.wake?.();
   }
 
-  onClose(closed: () => void): void {
-    if (this.isClosed) closed();
-    else this.onClosed = closed;
-  }
-
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     clearTimeout(this.timer);
-    this.onClosed?.();
+    this.subscription?.close();
     this.wake?.();
-  }
-
-  /** Closes the feed when the signal is aborted. */
-  closeWith(signal: AbortSignal): void {
-    if (signal.aborted) this.close();
-    else signal.addEventListener('abort', () => this.close(), { once: true });
   }
 
   [Symbol.asyncIterator](): this {
@@ -84,16 +93,16 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
     return latest && { poke: latest };
   }
 
-  private async beat(): Promise<void> {
+  private async beat(subscription: Subscription): Promise<void> {
     // If the store cannot be read now, the credential counts as valid.
-    const refused = await this.refusal().catch(() => undefined);
+    const refused = await subscription.refusal().catch(() => undefined);
     if (this.isClosed) return;
     // Heartbeats do not pile up for a device that does not read.
     if (this.waiting.length === 0) this.waiting.push({ beat: true });
     if (refused) {
       this.waiting.push({ refused });
       this.close();
-    } else this.start();
+    } else this.start(subscription);
     this.wake?.();
   }
 }

@@ -6,8 +6,7 @@ import type { SocketReply } from '../../src/sync/protocol/hints.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 import type { AdmissionRefusal } from '../admission/admission.ts';
 import type { SessionMessage, WebSocketSession } from '../http/route.ts';
-import type { HintFeed } from './hint-feed.ts';
-import { openFeed } from './open-feed.ts';
+import { openFeed, type HintFeed } from './hint-feed.ts';
 
 type Send = (reply: SocketReply) => Promise<void>;
 
