@@ -74,7 +74,7 @@ export function hello(
   const isNoted = noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
   const ts = hubTime + 1;
   // If this is the first commit of this process, there is none between it and the head.
-  const isKept = keepGap(writer, host.recent?.gap ?? { previous: head, ts });
+  const isKept = keepGap(writer, host.recent.gap ?? { previous: head, ts });
   return { value: { welcome, isKnown: known !== undefined, hasNews: isNoted || isKept }, ts };
 }
 

@@ -24,6 +24,7 @@ import type { RequestedSet, SetPart } from '../protocol/sets.ts';
 import type { PushItem, Verdict } from '../protocol/writes.ts';
 import { isSyncRefusal, type SyncRefusal } from '../protocol/refusals.ts';
 import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
+import { isLoaded } from '../protocol/loaded-sets.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
 import { prepareIdKey } from '../hub/rows/id-key.ts';
 import type { PruneHost } from '../hub/pruning/prune-batch.ts';
@@ -293,9 +294,6 @@ export class Device {
 
 /** The message as received over a network: members that are `undefined` are absent. */
 export const wire = (message: unknown): unknown => JSON.parse(JSON.stringify(message));
-
-const isLoaded = ({ loaded, error }: Pulled['sets'][number]): boolean =>
-  error !== undefined || loaded.every((place) => place === undefined);
 
 const tsOf = (stored: string): number => unpackVersion(stored).ts;
 

@@ -18,7 +18,7 @@ export interface ChangesQuery {
   readonly head: Micros;
   /** Approximate maximum size of the documents. */
   readonly bytes: number;
-  readonly recent?: Pick<RecentChanges, 'between'> | undefined;
+  readonly recent: RecentChanges;
   /** Whether a change concerns the device. Other changes are skipped. */
   readonly concerns: (change: LoggedChange) => boolean;
 }
@@ -43,7 +43,7 @@ export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound 
   const { database, since, head, concerns } = query;
   const rows = new Map<Key, Row | undefined>();
   const changed = new Set<Key>();
-  const known = query.recent?.between(database, since, head)?.map((row) => ({ key: row.key, row }));
+  const known = query.recent.between(database, since, head)?.map((row) => ({ key: row.key, row }));
   let bytes = 0;
   let commits = 0;
   // The range ends at the head, so that later commits do not invalidate the cached range.

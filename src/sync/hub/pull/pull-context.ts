@@ -11,9 +11,9 @@ export interface PullContext extends RightsContext {
   readonly input: BodyInput;
   /** The sets as the device requested them, with how much it has of each. */
   readonly sets: readonly ResolvedRequest[];
-  readonly recent: RecentChanges | undefined;
+  readonly recent: RecentChanges;
 }
 
 export interface PullHost extends CallerHost {
-  readonly recent?: RecentChanges | undefined;
+  readonly recent: RecentChanges;
 }

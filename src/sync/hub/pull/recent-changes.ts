@@ -21,10 +21,11 @@ export class RecentChanges {
   /** All commits after this time are in memory. */
   private from: Micros = 0;
   private head: Micros = -1;
-  private firstGap: Gap | undefined = undefined;
+  /** The time before the first commit that this process has seen. */
+  gap: Gap | undefined = undefined;
 
   onCommit({ previous, ts, logged }: CommitNotice): void {
-    this.firstGap ??= { previous, ts };
+    this.gap ??= { previous, ts };
     if (previous !== this.head || !logged) {
       this.commits.length = 0;
       this.chars = 0;
@@ -46,11 +47,6 @@ export class RecentChanges {
       const key = changeKey(database, ts);
       return rows.filter((row) => row.key === key);
     });
-  }
-
-  /** The time before the first commit that this process has seen. */
-  get gap(): Gap | undefined {
-    return this.firstGap;
   }
 
   private forgetFirst(): void {

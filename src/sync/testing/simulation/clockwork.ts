@@ -1,5 +1,6 @@
 /** Virtual time: every wait is an event here, and events at the same time occur in random order. */
 import { RandomSource } from '../../../engine/testing/random-source.ts';
+import { firstIndex } from '../../../store/binary-search.ts';
 import type { Signal } from '../../device/syncer/signal.ts';
 
 export class Chance extends RandomSource {
@@ -16,14 +17,13 @@ interface Event {
   readonly at: number;
   readonly order: number;
   readonly run: () => void;
-  isStopped: boolean;
 }
 
 export class Clockwork {
   /** ms since the simulation began. */
   now = 0;
   private readonly chance: Chance;
-  /** A binary heap; the next event is first. */
+  /** The next event is first. */
   private readonly events: Event[] = [];
 
   constructor(chance: Chance) {
@@ -31,10 +31,13 @@ export class Clockwork {
   }
 
   after(ms: number, run: () => void): () => void {
-    const event = { at: this.now + ms, order: this.chance.next(), run, isStopped: false };
-    this.add(event);
+    const { events } = this;
+    const event: Event = { at: this.now + ms, order: this.chance.next(), run };
+    const before = firstIndex(events.length, (i) => isSooner(events[i] ?? event, event));
+    events.splice(before, 0, event);
     return () => {
-      event.isStopped = true;
+      const at = events.indexOf(event);
+      if (at !== -1) events.splice(at, 1);
     };
   }
 
@@ -54,48 +57,12 @@ export class Clockwork {
 
   /** Runs the next event, and everything that follows from it without waiting. False if there are no events. */
   async step(): Promise<boolean> {
-    let next = this.take();
-    while (next?.isStopped) next = this.take();
+    const next = this.events.shift();
     if (!next) return false;
     this.now = Math.max(this.now, next.at);
     next.run();
     await turn();
     return true;
-  }
-
-  private add(event: Event): void {
-    const { events } = this;
-    let at = events.push(event) - 1;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      const parent = events[above];
-      if (!parent || !isSooner(event, parent)) break;
-      events[at] = parent;
-      at = above;
-    }
-    events[at] = event;
-  }
-
-  private take(): Event | undefined {
-    const { events } = this;
-    const first = events[0];
-    const last = events.pop();
-    if (!last || !first || events.length === 0) return first;
-    let at = 0;
-    for (;;) {
-      let below = 2 * at + 1;
-      let child = events[below];
-      const other = events[below + 1];
-      if (child && other && isSooner(other, child)) {
-        child = other;
-        below += 1;
-      }
-      if (!child || !isSooner(child, last)) break;
-      events[at] = child;
-      at = below;
-    }
-    events[at] = last;
-    return first;
   }
 }
 
