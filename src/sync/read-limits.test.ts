@@ -2,9 +2,9 @@
 import { expect, test, vi } from 'vitest';
 import type * as Limits from '../limits.ts';
 import { coll, create, doc, obj } from '../engine/testing/engine-world.ts';
-import { HubWorld } from './testing/hub-world.ts';
 import { everything } from './testing/device-world.ts';
 import { createNote, firstNote, notes, notesPage, noteWorlds } from './testing/note-worlds.ts';
+import { count, openThings, role } from './testing/things.ts';
 
 const READ_BYTES = 64 * 1024;
 
@@ -21,16 +21,12 @@ const after = (refs: readonly unknown[], write: unknown) => ({
 });
 
 async function openHub() {
-  const world = await HubWorld.open();
-  await world.ask({ create_collection: obj({ name: 'users' }) });
-  await world.ask({ create_collection: obj({ name: 'things' }) });
+  const world = await openThings();
   for (let n = 1; n <= 6; n++) await world.ask(create(doc('things', n), { text: large }));
   return world;
 }
 
 const things = (...ids: number[]) => ids.map((id) => doc('things', id));
-const idsAtHub = (world: HubWorld) =>
-  world.ask({ count: { documents: coll('things') } }) as Promise<number>;
 
 test('push() refuses a write that reads too much with limit_exceeded, and makes the other writes', async () => {
   const world = await openHub();
@@ -49,7 +45,7 @@ test('push() refuses a write that reads too much with limit_exceeded, and makes 
     'confirmed',
   ]);
   expect(first.verdicts[1]?.body).toContain('limit_exceeded');
-  expect(await idsAtHub(world)).toBe(9);
+  expect(await count(world)).toBe(9);
   expect(await device.push(...writes)).toEqual(first);
 });
 
@@ -60,16 +56,7 @@ test('push() refuses a write whose permission check reads too much, whatever the
     collection: things(1, 2, 3, 4, 5, 6),
   };
   const predicate = { query: { lambda: 'x', expr: { do: [all, true] } } };
-  await world.ask({
-    create_role: obj({
-      name: 'writer',
-      membership: obj({ resource: coll('users') }),
-      privileges: obj({
-        resource: coll('things'),
-        actions: obj({ create: predicate }),
-      }),
-    }),
-  });
+  await world.ask(role(obj({ resource: coll('things'), actions: obj({ create: predicate }) })));
   const device = await world.device(await world.user(1));
   const { verdicts } = await device.push(device.item({ query: create(coll('things')) }));
   expect(verdicts).toMatchObject([{ state: 'refused' }]);

@@ -1,6 +1,6 @@
 /** A hub for tests, and minimal devices, which consist of messages and a map of the documents they were sent. */
 import { sha256 } from '../../engine/testing/sha256.ts';
-import { coll, create, EngineWorld, obj, ROOT } from '../../engine/testing/engine-world.ts';
+import { create, doc, EngineWorld, obj, ROOT } from '../../engine/testing/engine-world.ts';
 import type { EngineOptions } from '../../engine/host.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -43,12 +43,9 @@ export class HubWorld extends EngineWorld {
     pause: SyncHubOptions['pause'],
   ) {
     super(store, { logsChanges: true, sha256, ...options });
-    this.sync = new SyncHub({
-      engine: this.engine,
+    this.sync = this.beside({
       clock: () => (this.now += this.haste),
       random: (count) => sha256(new TextEncoder().encode(String(this.now))).slice(0, count),
-      sha256,
-      rootSecret: ROOT,
       ...(pause && { pause }),
       ...(options.accessTokens && { accessTokens: options.accessTokens }),
     });
@@ -68,11 +65,27 @@ export class HubWorld extends EngineWorld {
 
   /** Creates a user with a document of this id. Returns the secret of a token. */
   async user(id: number, data: Record<string, unknown> = {}): Promise<string> {
-    const target = { ref: coll('users'), id: String(id) };
-    const ref = create(target, data, { credentials: obj({ password: 'secret' }) });
-    await this.ask(ref);
-    const token = await this.document({ login: target, params: obj({ password: 'secret' }) });
-    return token.secret;
+    const credentials = obj({ password: 'secret' });
+    await this.ask(create(doc('users', id), data, { credentials }));
+    return this.login(id);
+  }
+
+  /** The secret of a new token of a user. */
+  async login(id: number, more: Record<string, unknown> = {}): Promise<string> {
+    const params = obj({ password: 'secret', ...more });
+    return (await this.document({ login: doc('users', id), params })).secret;
+  }
+
+  /** Another hub over the same data. */
+  beside(options: Partial<SyncHubOptions> = {}): SyncHub {
+    return new SyncHub({
+      engine: this.engine,
+      clock: () => this.now,
+      random: (count) => new Uint8Array(count),
+      sha256,
+      rootSecret: ROOT,
+      ...options,
+    });
   }
 
   async device(secret: string = ROOT): Promise<Device> {
@@ -163,9 +176,14 @@ export class Device {
   }
 
   async hello(): Promise<Welcome> {
-    const welcome = accepted(await this.world.sync.hello(this.secret, wire(this.helloMessage())));
+    const welcome = accepted(await this.tryHello());
     this.idKey = welcome.idKey;
     return welcome;
+  }
+
+  /** @param hub may be another one over the same data */
+  tryHello(hub = this.world.sync): Promise<Welcome | SyncRefusal> {
+    return hub.hello(this.secret, wire(this.helloMessage()));
   }
 
   /** A new document id of the device. */

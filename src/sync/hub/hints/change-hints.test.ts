@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { documentKey } from '../../../codec/key.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
-import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
-import { sha256 } from '../../../engine/testing/sha256.ts';
+import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
 import type { PullOutcome } from '../pull/pull.ts';
@@ -11,15 +10,12 @@ import { deviceAddress } from '../rows/device-rows.ts';
 import { BoundedMemory, MEMORY_CHARS } from './bounded-memory.ts';
 import { ChangeHints } from './change-hints.ts';
 import { HintSender } from './hint-sender.ts';
-import { accepted, HubWorld, wire, type Device } from '../../testing/hub-world.ts';
-import { SyncHub } from '../sync-hub.ts';
-
-const THINGS = { documents: coll('things') };
+import { accepted, wire, type Device, type HubWorld } from '../../testing/hub-world.ts';
+import { lambda, openThings, reads, role, THINGS } from '../../testing/things.ts';
 
 async function open(pause?: () => Promise<void>) {
-  const world = await HubWorld.open(undefined, {}, pause);
-  for (const name of ['users', 'things', 'others'])
-    await world.ask({ create_collection: obj({ name }) });
+  const world = await openThings({ pause });
+  await world.ask({ create_collection: obj({ name: 'others' }) });
   await world.ask({
     create_index: obj({
       name: 'by_kind',
@@ -78,16 +74,7 @@ test('a device gets a hint when a document that its rights depend on, the schema
   const world = await open();
   const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
   const same = { equals: [team({ var: 'ref' }), team({ identity: null })] };
-  await world.ask({
-    create_role: obj({
-      name: 'reader',
-      privileges: obj({
-        resource: coll('things'),
-        actions: obj({ read: { query: { lambda: 'ref', expr: same } } }),
-      }),
-      membership: obj({ resource: coll('users') }),
-    }),
-  });
+  await world.ask(role(reads(coll('things'), lambda(same))));
   await world.ask(create(doc('things', 1), { team: 1 }));
   const device = (await world.device(await world.user(1, { team: 1 }))).watch(THINGS);
   const { heard, subscription } = await listen(world, device);
@@ -97,7 +84,7 @@ test('a device gets a hint when a document that its rights depend on, the schema
   await world.ask({ create_collection: obj({ name: 'new' }) });
   expect(await heard()).toBe(1);
   expect(await subscription.refusal()).toBeUndefined();
-  await world.ask({ login: doc('users', 1), params: obj({ password: 'secret' }) });
+  await world.login(1);
   expect(await heard()).toBe(0);
   await world.ask({ logout: true }, { secret: device.secret });
   expect(await heard()).toBe(1);
@@ -211,10 +198,7 @@ test('a device that must pull after its push gets no hint before that pull', asy
 
 /** Another process of the hub, over the same data. */
 function besides(world: HubWorld) {
-  const { engine } = world;
-  const clock = () => world.now;
-  const random = (count: number) => new Uint8Array(count);
-  const hub = new SyncHub({ engine, clock, random, sha256, rootSecret: ROOT });
+  const hub = world.beside();
   return async (device: Device): Promise<void> =>
     device.take(accepted(await hub.pull(device.secret, wire(device.pullMessage()))));
 }
@@ -249,9 +233,7 @@ test('a device expected to pull here that pulled from another process gets its h
 
 test('hints contain pulls for a device whose last pull another hub made on behalf of this one', async () => {
   const world = await open();
-  const { engine, now } = world;
-  const random = (count: number) => new Uint8Array(count);
-  const other = new SyncHub({ engine, clock: () => now, random, sha256, rootSecret: ROOT });
+  const other = world.beside();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
   await device.push(device.item({ query: create(doc('things', 1)) }));
@@ -317,16 +299,7 @@ test('if a comparison finds that rights depend on more documents, the device get
   const isLead = {
     equals: [{ select: ['data', 'lead'], from: { get: TEAM } }, { identity: null }],
   };
-  await world.ask({
-    create_role: obj({
-      name: 'lead',
-      privileges: obj({
-        resource: coll('things'),
-        actions: obj({ read: { query: { lambda: 'ref', expr: isLead } } }),
-      }),
-      membership: obj({ resource: coll('users') }),
-    }),
-  });
+  await world.ask(role(reads(coll('things'), lambda(isLead))));
   for (const id of [1, 2]) await world.ask(create(doc('others', id), {}));
   await world.ask(create(doc('things', 1)));
   const device = (await world.device(await world.user(1, { team: '1' }))).watch(THINGS);

@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { sha256 } from '../../../engine/testing/sha256.ts';
 import { create, coll, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
@@ -10,7 +9,7 @@ import type { Pulled } from '../../protocol/messages.ts';
 import { isSyncRefusal } from '../../protocol/refusals.ts';
 import { accepted, wire, type Device, type HubWorld } from '../../testing/hub-world.ts';
 import { anyStep, RandomHub } from '../../testing/random-hub.ts';
-import { SyncHub } from '../sync-hub.ts';
+import type { SyncHub } from '../sync-hub.ts';
 import { withoutKnownSets } from '../pull/changed-sets.ts';
 import { ChangeHints } from './change-hints.ts';
 
@@ -80,11 +79,7 @@ async function credentials(world: HubWorld): Promise<readonly string[]> {
       ttl: { time_add: { time: 'now' }, offset: 3, unit: 'minutes' },
     }),
   });
-  const login = await world.document({
-    login: doc('users', 1),
-    params: obj({ password: 'secret' }),
-  });
-  return [ROOT, login.secret, token.secret, await world.user(2, { team: 2 })];
+  return [ROOT, await world.login(1), token.secret, await world.user(2, { team: 2 })];
 }
 
 const dropped = () => Promise.resolve({ value: undefined } as never);
@@ -92,15 +87,11 @@ const dropped = () => Promise.resolve({ value: undefined } as never);
 /** A hub over the same data that knows no devices and writes nothing. */
 function hubThatOnlyReads(world: HubWorld): SyncHub {
   const { transactions } = world.engine;
-  return new SyncHub({
+  return world.beside({
     engine: {
       transactions: { ...transactions, write: dropped },
       onCommit: () => () => undefined,
     },
-    clock: () => world.now,
-    random: (count) => new Uint8Array(count),
-    sha256,
-    rootSecret: ROOT,
   });
 }
 

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { coll, create, ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import type { Store } from '../../../store/port.ts';
 import { scan } from '../../../store/scan.ts';
-import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
+import { Device } from '../../testing/hub-world.ts';
+import { count, openThings } from '../../testing/things.ts';
 import { pruneChanges } from './prune-changes.ts';
 import { pruneDevices } from './prune-devices.ts';
 
@@ -14,9 +15,7 @@ const newThing = create(coll('things'), { n: 1 });
 
 async function open() {
   const store = createMemoryStore();
-  const world = await HubWorld.open(store);
-  await world.ask({ create_collection: obj({ name: 'things' }) });
-  await world.ask({ create_collection: obj({ name: 'users' }) });
+  const world = await openThings({ store });
   const host = world.pruneHost;
   const prune = async () => {
     await pruneChanges(host, world.now - SYNC_LIMITS.changesKeptMicros);
@@ -30,11 +29,6 @@ async function rowsOf(store: Store, { id }: Device): Promise<number> {
   const { ranges } = await store.read((tx) => tx.fetch([], [scan('sync', EVERY_KEY)]));
   return (ranges[0] ?? []).filter(({ key }) => key.includes(id)).length;
 }
-
-const helloOf = (world: HubWorld, device: Device) =>
-  world.sync.hello(device.secret, wire(device.helloMessage()));
-
-const count = (world: HubWorld) => world.ask({ count: { documents: coll('things') } });
 
 test('pruneDevices() deletes all rows of a device that has not connected for a year, and none of others', async () => {
   const { store, world, prune } = await open();
@@ -69,7 +63,7 @@ test('a device that was pruned gets a new id: its unsent writes are judged, and 
   const unsent = device.item({ query: newThing, now: world.now + 300 * DAY });
   world.now += 400 * DAY;
   expect(await prune()).toBe(1);
-  expect(await helloOf(world, device)).toMatchObject({
+  expect(await device.tryHello()).toMatchObject({
     code: 'device_expired',
     description: expect.stringMatching(/365 days, or the database was restored/),
   });
@@ -124,7 +118,7 @@ test('the number of devices per person is limited; devices absent for 30 days do
   const first = await world.device(secret);
   for (let i = 1; i < SYNC_LIMITS.devicesPerPerson; i++) await world.device(secret);
   const more = new Device(world, secret, 'f'.repeat(32));
-  expect(await helloOf(world, more)).toMatchObject({
+  expect(await more.tryHello()).toMatchObject({
     code: 'too_many_devices',
     description: expect.stringContaining(`${SYNC_LIMITS.devicesPerPerson} devices`),
   });
@@ -133,14 +127,10 @@ test('the number of devices per person is limited; devices absent for 30 days do
     code: 'epoch_changed',
   });
   // The existing devices continue, also after a new login, and so do devices of others.
-  const again = await world.document({
-    login: doc('users', 1),
-    params: obj({ password: 'secret' }),
-  });
-  first.secret = again.secret;
-  accepted(await helloOf(world, first));
-  accepted(await helloOf(world, await world.device(await world.user(2))));
-  accepted(await helloOf(world, await world.device(ROOT)));
+  first.secret = await world.login(1);
+  await first.hello();
+  await world.device(await world.user(2));
+  await world.device(ROOT);
   world.now += 31 * DAY;
-  accepted(await helloOf(world, more));
+  await more.hello();
 });

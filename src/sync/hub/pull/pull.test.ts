@@ -343,7 +343,7 @@ test('V2 pages and checks yield to other requests, and still finish', async () =
 test('V2 other requests run between the slices of a check, and during its comparison', async () => {
   let pauses = 0;
   const pause = async (): Promise<void> => void (pauses += 1);
-  const world = await openThings(pause);
+  const world = await openThings({ pause });
   const all = Array.from({ length: 1100 }, (_, i) => i + 1);
   await world.ask({ do: all.map((id) => create(doc('things', id), { n: id })) });
   const device = (await world.device()).watch(THINGS);

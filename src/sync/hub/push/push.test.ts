@@ -10,20 +10,15 @@ import { DAY_MICROS } from '../../../values/time.ts';
 import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
 import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
-import { SyncHub } from '../sync-hub.ts';
-import { ids, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
+import { count, ids, openThings, role, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
 import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
 
 async function open(store?: Store): Promise<{ world: HubWorld; device: Device }> {
-  const world = await HubWorld.open(store);
-  await world.ask({ create_collection: obj({ name: 'users' }) });
-  await world.ask({ create_collection: obj({ name: 'things' }) });
+  const world = await openThings({ store });
   return { world, device: await world.device() };
 }
-
-const count = (world: HubWorld) => world.ask({ count: { documents: coll('things') } });
 
 test('S1 a write takes effect once, even if it is sent twice', async () => {
   const { world, device } = await open();
@@ -47,11 +42,13 @@ test('ids beyond those that a write carries are derived, so that the device know
   expect(await world.ask({ exists: doc('things', String(more)) })).toBe(true);
 });
 
+const may = (actions: Record<string, unknown>, resource = coll('things')) =>
+  obj({ resource, actions: obj(actions) });
+
 /** A device of a user who may create things, and choose their ids if `mayChoose`. */
 async function creator(world: HubWorld, id: number, { mayChoose = false } = {}): Promise<Device> {
   const device = await world.device(await world.user(id));
-  const actions = obj({ create: true, ...(mayChoose && { create_with_id: true }) });
-  const privileges = obj({ resource: coll('things'), actions });
+  const privileges = may({ create: true, ...(mayChoose && { create_with_id: true }) });
   const membership = obj({
     resource: coll('users'),
     predicate: { query: { lambda: 'me', expr: { equals: [{ var: 'me' }, doc('users', id)] } } },
@@ -128,10 +125,7 @@ test('T19 an id of a device stays valid after a restore from a backup made befor
   const memory = new SharedMemory();
   const { world } = await open(createMemoryStore(memory));
   const secret = await world.user(1);
-  const privileges = obj({ resource: coll('things'), actions: obj({ create: true }) });
-  await world.ask({
-    create_role: obj({ name: 'creator', privileges, membership: obj({ resource: coll('users') }) }),
-  });
+  await world.ask(role(may({ create: true })));
   const backup = new SharedMemory();
   backup.version = memory.version;
   const device = await world.device(secret);
@@ -163,9 +157,7 @@ test('T19 a push cannot recreate a deleted user whose token still exists', async
   const device = await world.device(await world.user(1));
   const token = await world.user(2);
   await world.ask({ delete: doc('users', 2) });
-  const privileges = obj({ resource: coll('users'), actions: obj({ create: true }) });
-  const membership = obj({ resource: coll('users') });
-  await world.ask({ create_role: obj({ name: 'inviter', privileges, membership }) });
+  await world.ask(role(may({ create: true }, coll('users'))));
   const write = device.item({ query: create(coll('users'), {}), ids: ['2'] });
   expect((await device.push(write)).verdicts[0]?.state).toBe('refused');
   expect(await world.engine.authenticate(token)).toBeUndefined();
@@ -278,10 +270,7 @@ test('T4 the error of a refused write hides details from a function with its own
   const device = await creator(world, 1);
   const body = { query: { lambda: 'n', expr: { get: doc('things', 99) } } };
   await world.ask({ create_function: obj({ name: 'look', body, role: 'admin' }) });
-  const privileges = obj({ resource: { function: 'look' }, actions: obj({ call: true }) });
-  await world.ask({
-    create_role: obj({ name: 'callers', privileges, membership: obj({ resource: coll('users') }) }),
-  });
+  await world.ask(role(may({ call: true }, { function: 'look' })));
   const call = { call: { function: 'look' }, arguments: 1 };
   const { verdicts } = await device.push(device.item({ query: { do: [newThing, call] } }));
   expect(verdicts[0]?.state).toBe('refused');
@@ -304,16 +293,7 @@ test('S6 T3 a push uses the current rights of its credential', async () => {
   const denied = await device.push(device.item({ query: item(1) }));
   expect(denied.verdicts[0]).toMatchObject({ state: 'refused' });
   expect(denied.verdicts[0]?.body).toContain('permission denied');
-  await world.ask({
-    create_role: obj({
-      name: 'writer',
-      privileges: obj({
-        resource: coll('things'),
-        actions: obj({ create: true, create_with_id: true }),
-      }),
-      membership: obj({ resource: coll('users') }),
-    }),
-  });
+  await world.ask(role(may({ create: true, create_with_id: true })));
   const allowed = await device.push(device.item({ query: item(2) }));
   expect(allowed.verdicts[0]).toMatchObject({ state: 'confirmed' });
 });
@@ -328,14 +308,13 @@ test.each(['after a day', 'after a restart of the hub'])(
     hub.now = world.now + 2 * DAY_MICROS;
     const write = vi.spyOn(store, 'write');
     write.mockRejectedValue(new Refusal('quota_exceeded', 'The disk is full.'));
-    const hello = (each: Device) => hub.sync.hello(each.secret, wire(each.helloMessage()));
-    expect(await hello(device)).toMatchObject({ lastSeq: 1 });
+    expect(await device.tryHello(hub.sync)).toMatchObject({ lastSeq: 1 });
     expect(write).toHaveBeenCalled();
-    await expect(hello(device.copy('f'.repeat(32)))).rejects.toMatchObject({
+    await expect(device.copy('f'.repeat(32)).tryHello(hub.sync)).rejects.toMatchObject({
       code: 'quota_exceeded',
     });
     write.mockRestore();
-    expect(await hello(device)).toMatchObject({ lastSeq: 1 });
+    expect(await device.tryHello(hub.sync)).toMatchObject({ lastSeq: 1 });
     const { value } = await hub.engine.transactions.read(({ writer }) => ({
       value: deviceIn(writer, 0, device.id, 'root 0 in 0'),
     }));
@@ -349,20 +328,14 @@ test('T3 T18 a device belongs to the first user who says hello for it', async ()
   const write = device.item({ query: item(1) });
   device.secret = await world.user(2);
   expect(await device.tryPush(write)).toMatchObject({ code: 'device_taken' });
-  expect(await world.sync.hello(device.secret, wire(device.helloMessage()))).toMatchObject({
-    code: 'device_taken',
-  });
+  expect(await device.tryHello()).toMatchObject({ code: 'device_taken' });
   expect(await count(world)).toBe(0);
 });
 
 test('a new token of the same identity may use its device', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
-  const again = await world.document({
-    login: doc('users', 1),
-    params: obj({ password: 'secret' }),
-  });
-  device.secret = again.secret;
+  device.secret = await world.login(1);
   expect(await device.hello()).toMatchObject({ lastSeq: 0 });
 });
 
@@ -498,13 +471,7 @@ test('T19 a function with its own role gets ids from the hub, not from the push'
   const device = await creator(world, 1);
   const body = { query: { lambda: '_', expr: [{ new_id: null }, create(coll('things'))] } };
   await world.ask({ create_function: obj({ name: 'make', body, role: 'server' }) });
-  await world.ask({
-    create_role: obj({
-      name: 'caller',
-      privileges: obj({ resource: { function: 'make' }, actions: obj({ call: true }) }),
-      membership: obj({ resource: coll('users') }),
-    }),
-  });
+  await world.ask(role(may({ call: true }, { function: 'make' })));
   const call = { call: { function: 'make' }, arguments: null };
   const given = Array.from({ length: 3 }, () => device.newId());
   const { verdicts } = await device.push(
@@ -550,9 +517,7 @@ async function withVault() {
     query: { lambda: 'n', expr: { do: [create(doc('things', 5), { file, n: 1 }), true] } },
   };
   await world.ask({ create_function: obj({ name: 'hide', body, role: 'admin' }) });
-  const privileges = obj({ resource: { function: 'hide' }, actions: obj({ call: true }) });
-  const membership = obj({ resource: coll('users') });
-  await world.ask({ create_role: obj({ name: 'caller', privileges, membership }) });
+  await world.ask(role(may({ call: true }, { function: 'hide' })));
   return { world, device, admin };
 }
 
@@ -612,11 +577,7 @@ test('A5 T6 a revoked credential is locked, and an expired one needs a login', a
   const write = device.item({ query: item(1) });
   await world.ask({ logout: true }, { secret: device.secret });
   expect(await device.tryPush(write)).toMatchObject({ code: 'locked' });
-  const later = await world.document({
-    login: doc('users', 1),
-    params: obj({ password: 'secret', ttl: { time: '2026-01-02T00:00:00Z' } }),
-  });
-  device.secret = later.secret;
+  device.secret = await world.login(1, { ttl: { time: '2026-01-02T00:00:00Z' } });
   await device.hello();
   world.now += 2 * 86_400_000_000;
   expect(await device.tryPush(write)).toMatchObject({ code: 'needs_login' });
@@ -722,12 +683,10 @@ test('F21 a write whose commit succeeded without an answer from the store is not
 });
 
 test('S11 a device that has lost writes known to the hub is client_regressed', async () => {
-  const { world, device } = await open();
+  const { device } = await open();
   await device.push(device.item({ query: item(1) }));
   device.seq = 0;
-  expect(await world.sync.hello(ROOT, wire(device.helloMessage()))).toMatchObject({
-    code: 'client_regressed',
-  });
+  expect(await device.tryHello()).toMatchObject({ code: 'client_regressed' });
 });
 
 test('S12 F24 a push with another epoch is refused, and hello() returns the current epoch', async () => {
@@ -787,12 +746,8 @@ test('F29 a write on which the hub fails is tried several times, then refused; l
     if (plan.request.query.includes('poison')) throw new Error('a mistake of ours');
     return transactions.execute(plan, input);
   };
-  const sync = new SyncHub({
+  const sync = world.beside({
     engine: { transactions: { ...transactions, execute: run }, onCommit: () => () => undefined },
-    clock: () => world.now,
-    random: (bytes) => new Uint8Array(bytes),
-    sha256,
-    rootSecret: ROOT,
   });
   const writes = [
     device.item({ query: item(1) }),
@@ -812,12 +767,7 @@ test('a write that crashed its thread again is refused, and the writes after it 
   const { world, device } = await open();
   const writes = [1, 2, 3].map((n) => device.item({ query: item(n) }));
   const begun: string[] = [];
-  const sync = new SyncHub({
-    engine: world.engine,
-    clock: () => world.now,
-    random: (bytes) => new Uint8Array(bytes),
-    sha256,
-    rootSecret: ROOT,
+  const sync = world.beside({
     watchedWrites: {
       begin: (hash) => void begun.push(hash),
       isFatal: (hash) => hash === writes[1]?.hash,
@@ -872,8 +822,7 @@ test('a token of an access provider may use the devices of its subject until it 
   };
   const world = await HubWorld.open(createMemoryStore(), { accessTokens });
   await world.ask({ create_collection: obj({ name: 'things' }) });
-  const actions = obj({ create: true, create_with_id: true });
-  const privileges = obj({ resource: coll('things'), actions });
+  const privileges = may({ create: true, create_with_id: true });
   await world.ask({ create_role: obj({ name: 'writer', privileges }) });
   const provider = {
     name: 'p',
