@@ -1,49 +1,20 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import faunadb from 'faunadb';
-import { afterAll, afterEach, expect, test } from 'vitest';
-import {
-  makeFolder,
-  ROOT_SECRET,
-  removeTestHub,
-  runBurrow,
-  startHub,
-  type HubProcess,
-  type ProcessOptions,
-} from './testing/hub-process.ts';
+import { expect, test } from 'vitest';
+import { ROOT_SECRET, runBurrow } from './testing/hub-process.ts';
+import { hubProcesses } from './testing/hub-processes.ts';
 import { sharedPostgres } from './testing/hub-stores.ts';
-import { prepareFolder } from './testing/prepared-pglite.ts';
 
 const { Client, query: q } = faunadb;
 const postgres = sharedPostgres();
 
-let hub: HubProcess | undefined;
-const folders: string[] = [];
-
-async function open(options: ProcessOptions): Promise<HubProcess> {
-  hub = await startHub(options);
-  return hub;
-}
-async function folder(): Promise<string> {
-  const made = await makeFolder();
-  folders.push(made);
-  return made;
-}
-const prepared = async (): Promise<string> => prepareFolder(await folder());
-afterEach(async () => {
-  hub?.child.kill('SIGKILL');
-  await hub?.exited;
-  hub = undefined;
-});
-afterAll(async () => {
-  for (const each of folders) await rm(each, { recursive: true, force: true });
-  await removeTestHub();
-});
+const { folder, prepared, open } = hubProcesses();
 
 const notes = { create_collection: { object: { name: 'notes' } } };
 const create = (id: string) => ({
@@ -81,7 +52,7 @@ test.runIf(process.platform === 'linux')(
     const lock = join(args[1] ?? '', 'burrow.lock');
     // A container has pids of its own, so the lock is given another pid namespace.
     const holder = JSON.parse(await readFile(lock, 'utf8')) as object;
-    await writeFile(lock, JSON.stringify({ ...holder, numbers: 'pid:[1]' }));
+    await writeFile(lock, JSON.stringify({ ...holder, pidNamespace: 'pid:[1]' }));
     first.child.kill('SIGSTOP');
     const second = await runBurrow({ args: ['hub', '--port', '0', ...args] });
     try {
@@ -107,7 +78,7 @@ test('the start that creates the root secret prints it, even if it fails', async
   });
   expect((await failed.exited).code).toBe(1);
   expect(failed.said()).toContain('AWS_ACCESS_KEY_ID');
-  hub = await open({ args: ['--data', data], environment });
+  const hub = await open({ args: ['--data', data], environment });
   expect(failed.said() + hub.said()).toContain('Root secret, shown this once: ');
 });
 
@@ -369,7 +340,7 @@ test('a hub with a low limit of open files accepts fewer connections', async () 
 });
 
 test('a hub with too low a limit of open files refuses to start and creates no folder', async () => {
-  const data = join(await makeFolder(), 'data');
+  const data = join(await folder(), 'data');
   const { exited, said } = await runBurrow({
     args: ['hub', '--data', data],
     nodeArgs: mayOpen(100),
@@ -397,7 +368,7 @@ const postOver = (agent: Agent, url: string, query: unknown): Promise<number> =>
 test('T14: health answers while 1,000 logins wait', async () => {
   // Fewer connections than one address may have, because the health requests need one.
   const agent = new Agent({ keepAlive: true, maxSockets: 40 });
-  const { query, url } = await open({
+  const { query, url, child } = await open({
     args: ['--data', 'memory:', '--hash-cost', '10'],
   });
   await query({ create_collection: { object: { name: 'users' } } });
@@ -417,14 +388,14 @@ test('T14: health answers while 1,000 logins wait', async () => {
   for (let i = 0; i < 100; i += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
   const meanwhile = answered - before;
   console.log(`[figures] T14: ${meanwhile} logins were answered during 100 of /health`);
-  hub?.child.kill('SIGKILL');
+  child.kill('SIGKILL');
   agent.destroy();
   await Promise.allSettled(logins);
   expect(meanwhile).toBeLessThan(50);
 });
 
 test('F30: with little memory, large bodies and answers are refused and the hub continues', async () => {
-  const { query, url } = await open({
+  const { query, url, child } = await open({
     args: ['--data', 'memory:'],
     nodeArgs: ['--max-old-space-size=128'],
   });
@@ -445,7 +416,7 @@ test('F30: with little memory, large bodies and answers are refused and the hub 
   );
   expect(statuses.filter((status) => ![201, 503, 507, 429].includes(status))).toEqual([]);
   expect(statuses).toContain(201);
-  expect(hub?.child.exitCode).toBeNull();
+  expect(child.exitCode).toBeNull();
   await expect.poll(async () => (await query({ add: [1, 2] })).body.resource).toBe(3);
   expect((await fetch(`${url}/health`)).status).toBe(200);
 });
