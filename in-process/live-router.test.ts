@@ -40,7 +40,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await db.close();
   await remote.close();
-  await hub.close();
 });
 
 test('whenSynced() rejects if the sync is stopped, until it starts again', async () => {

@@ -33,7 +33,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await remote.close();
   await network.close();
-  await hub.close();
 });
 
 class CutNetwork {

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLiveRoute } from '../hub/live/live-route.ts';
 import { DEFAULT_SETTINGS } from '../hub/settings/settings.ts';
-import { openTestHub, type TestHub } from '../hub/testing/test-hub.ts';
+import { startTestHub, type TestHub } from '../hub/testing/test-hub.ts';
 import { Session } from '../src/hooks/core/session.ts';
 import {
   ConnectionNeeded,
@@ -28,7 +28,7 @@ let hub: TestHub;
 let remote: RemoteDatabase;
 
 beforeAll(async () => {
-  hub = await openTestHub({
+  hub = await startTestHub({
     routes: (opened) => [createLiveRoute(opened, DEFAULT_SETTINGS)],
   });
   remote = await connect({ url: `${hub.url}/`, secret: hub.secret });

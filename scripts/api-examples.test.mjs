@@ -197,7 +197,6 @@ describe('an example runs, and logs what its comments say:', () => {
     }
     if (uses(code, 'listening')) {
       const listening = await openTestHub();
-      closing.push(() => listening.close());
       Object.assign(more, { listening });
     }
     return { db, client, notes, ...more };

@@ -16,7 +16,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await hub.close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -10,15 +10,13 @@ import { WebSocket } from 'ws';
 import { answerText } from '../../src/http/message.ts';
 import type { HubRoute } from '../http/route.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
-import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { openTestHub } from '../testing/test-hub.ts';
 
-let hub: TestHub | undefined;
 let socket: Socket | undefined;
 const sessions: ClientHttp2Session[] = [];
-afterEach(async () => {
+afterEach(() => {
   socket?.destroy();
   for (const session of sessions.splice(0)) session.destroy();
-  await hub?.close();
 });
 
 /** Sends all of it at once. Resolves with what was received when the connection has ended. */
@@ -36,7 +34,7 @@ function flood(port: number, text: string | Buffer): Promise<string> {
 const answersIn = (received: string): number => received.split('HTTP/1.1 ').length - 1;
 
 test('a connection with thousands of pipelined requests is closed', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const received = await flood(
     hub.port,
     'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(20_000),
@@ -46,7 +44,7 @@ test('a connection with thousands of pipelined requests is closed', async () => 
 });
 
 test('only a few of thousands of pipelined requests in one chunk are executed', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   let made = 0;
   const count = (): void => void (made += 1);
   subscribe('http.server.request.start', count);
@@ -60,7 +58,7 @@ test('only a few of thousands of pipelined requests in one chunk are executed', 
 });
 
 test('only a few of thousands of pipelined requests on a used connection are executed', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
   let made = 0;
   const count = (): void => void (made += 1);
@@ -77,7 +75,7 @@ test('only a few of thousands of pipelined requests on a used connection are exe
 });
 
 test('a large first chunk is answered completely', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const text = JSON.stringify('a'.repeat(40_000));
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub.secret}\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n`;
   expect(await flood(hub.port, head + text)).toContain(`{"resource":${text}}`);
@@ -85,7 +83,7 @@ test('a large first chunk is answered completely', async () => {
 
 test('new connections of an address that repeatedly floods the hub wait for a while', async () => {
   // Those that wait are refused at once.
-  hub = await openTestHub({ settings: { connectionWaitMs: 1 } });
+  const hub = await openTestHub({ settings: { connectionWaitMs: 1 } });
   const { port } = hub;
   const isServed = async (): Promise<boolean> => {
     const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
@@ -103,9 +101,9 @@ test('new connections of an address that repeatedly floods the hub wait for a wh
 });
 
 test('a few pipelined requests are answered in order', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const ask = (n: number) =>
-    `GET /?q=${n} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub?.secret}\r\n\r\n`;
+    `GET /?q=${n} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub.secret}\r\n\r\n`;
   const last = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
   const received = await flood(hub.port, [1, 2, 3, 4, 5, 6, 7, 8].map(ask).join('') + last);
   expect([...received.matchAll(/"resource":(\d)/g)].map(([, n]) => n).join('')).toBe('12345678');
@@ -113,7 +111,7 @@ test('a few pipelined requests are answered in order', async () => {
 });
 
 test('a connection with repeated upgrade offers to HTTP/2 is closed', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const offer =
     'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n';
   expect(answersIn(await flood(hub.port, offer.repeat(5_000)))).toBeLessThanOrEqual(1);
@@ -148,7 +146,7 @@ test.each([20, 500])(
       served += 1;
       return new Promise<never>(() => undefined);
     };
-    hub = await openTestHub({
+    const hub = await openTestHub({
       settings: { drainMs: 1 },
       routes: () => [{ prefix: '/count/', handle }],
     });
@@ -193,7 +191,7 @@ test.each([true, false])(
     const { seen, routes } = countServed();
     const { requestsPerSession, streamsPerCredential } = DEFAULT_SETTINGS;
     const most = requestsPerSession + streamsPerCredential;
-    hub = await openTestHub({ routes });
+    const hub = await openTestHub({ routes });
     const received = await flood(hub.port, firstChunk(2 * most, areReset));
     // The last frame is GOAWAY with ENHANCE_YOUR_CALM.
     expect(received.endsWith('\0\0\0\0\0\0\0\v')).toBe(true);
@@ -204,7 +202,7 @@ test.each([true, false])(
 
 test('an HTTP/2 session whose first bytes begin as many streams as it may have is served', async () => {
   const { seen, routes } = countServed();
-  hub = await openTestHub({ routes });
+  const hub = await openTestHub({ routes });
   socket = connect(hub.port, '127.0.0.1').on('error', () => undefined);
   socket.write(firstChunk(100, false));
   await expect.poll(() => seen.served).toBe(100);
@@ -224,7 +222,7 @@ function countPerTurn() {
 
 test('only a few of many concurrent requests begin in one turn of the event loop', async () => {
   const { perTurn, handle } = countPerTurn();
-  hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
+  const hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
   const session = connectHttp2(hub.url);
   await once(session, 'connect');
   const statuses = await Promise.all(
@@ -250,7 +248,7 @@ test('only a few of many concurrent WebSockets are opened in one turn of the eve
   };
   const handle = async () => answerText(200, {}, '');
   const webSocket = { path: '/line/line', serve };
-  hub = await openTestHub({ routes: () => [{ prefix: '/line/', handle, webSocket }] });
+  const hub = await openTestHub({ routes: () => [{ prefix: '/line/', handle, webSocket }] });
   const { port } = hub;
   const offers = Array.from(
     { length: 100 },
@@ -263,7 +261,7 @@ test('only a few of many concurrent WebSockets are opened in one turn of the eve
 
 test('a request that is reset while it is queued is never begun', async () => {
   const { perTurn, handle } = countPerTurn();
-  hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
+  const hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
   const session = connectHttp2(hub.url);
   session.on('error', () => undefined);
   await once(session, 'connect');
@@ -278,7 +276,7 @@ test('a request that is reset while it is queued is never begun', async () => {
 });
 
 test('an HTTP/2 session survives some reset streams', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const session = connectHttp2(hub.url);
   for (let i = 0; i < 20; i++) {
     const stream = session.request({ ':method': 'POST', ':path': '/' });
@@ -326,7 +324,7 @@ const openRoute: HubRoute = {
 };
 
 test('event streams of one session beyond the limit of their credential are refused', async () => {
-  hub = await openTestHub({ settings: { drainMs: 1 }, routes: () => [openRoute] });
+  const hub = await openTestHub({ settings: { drainMs: 1 }, routes: () => [openRoute] });
   const begun = await beginOnOneSession(hub.url, 260);
   expect(begun.filter((status) => status === '200')).toHaveLength(250);
   expect(begun.filter((status) => status === '429')).toHaveLength(10);
@@ -335,7 +333,7 @@ test('event streams of one session beyond the limit of their credential are refu
 test('streams of one address are counted over all its sessions', async () => {
   // Ten for each of three connections, and the 100 of a credential.
   const limits = { requestsPerSession: 10, socketsPerAddress: 3, streamsPerCredential: 100 };
-  hub = await openTestHub({ settings: { ...limits, drainMs: 1 }, routes: () => [openRoute] });
+  const hub = await openTestHub({ settings: { ...limits, drainMs: 1 }, routes: () => [openRoute] });
   expect(new Set(await beginOnOneSession(hub.url, 90))).toEqual(new Set(['200']));
   expect(new Set(await beginOnOneSession(hub.url, 10))).toEqual(new Set(['200']));
   const refused = await beginOnOneSession(hub.url, 90);
@@ -343,7 +341,7 @@ test('streams of one address are counted over all its sessions', async () => {
 });
 
 test('a request with two Host headers is refused', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const text =
     'GET /ping HTTP/1.1\r\nhost: localhost\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n';
   expect(await flood(hub.port, text)).toMatch(/^HTTP\/1.1 400 /);
@@ -373,7 +371,7 @@ test.each([
   ['a query with a secret', `POST / ${CHUNKED}authorization: Bearer SECRET\r\n`],
   ['a request whose body nobody reads', `GET /ping ${CHUNKED}`],
 ])('%s: the connection is closed if its body comes in chunks of one byte', async (_, head) => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const { port, secret } = hub;
   const text = `${head.replace('SECRET', secret)}\r\n${'1\r\n \r\n'.repeat(60_000)}`;
   expect(await partsMade(() => flood(port, text))).toBeLessThan(5_000);
@@ -381,7 +379,7 @@ test.each([
 });
 
 test('a body in thousands of small chunks is answered', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const text = JSON.stringify('x'.repeat(2000));
   const chunks = text.replaceAll(/./g, (char) => `1\r\n${char}\r\n`);
   const head = `POST / ${CHUNKED}connection: close\r\nauthorization: Bearer ${hub.secret}\r\n\r\n`;
@@ -408,7 +406,7 @@ async function sendBytewise(url: string, secret: string): Promise<ClientHttp2Ses
 }
 
 test('an HTTP/2 session with a body in frames of one byte is ended', async () => {
-  hub = await openTestHub();
+  const hub = await openTestHub();
   const { url, secret } = hub;
   let session: ClientHttp2Session | undefined;
   const made = await partsMade(async () => (session = await sendBytewise(url, secret)));
@@ -417,7 +415,7 @@ test('an HTTP/2 session with a body in frames of one byte is ended', async () =>
 });
 
 test('a trusted proxy loses only the stream with a body in frames of one byte', async () => {
-  hub = await openTestHub({ settings: { trustedProxies: ['127.0.0.1'] } });
+  const hub = await openTestHub({ settings: { trustedProxies: ['127.0.0.1'] } });
   const session = await sendBytewise(hub.url, hub.secret);
   const ping = session.request({ ':path': '/ping' });
   const answered = await new Promise((resolve, reject) => {

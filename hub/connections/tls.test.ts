@@ -31,5 +31,4 @@ test('with TLS the hub speaks HTTP/1.1 and HTTP/2, chosen by ALPN', async () => 
     });
   });
   expect(two).toEqual([200, 'h2']);
-  await hub.close();
 });

@@ -39,7 +39,6 @@ async function openHubs(storages: readonly Parameters<typeof openTestHub>[0][]) 
         return [createSyncRoute(opened), files];
       },
     });
-    closing.push(() => hub.close());
     hubs.push(hub);
   }
   return hubs;

@@ -23,10 +23,7 @@ beforeEach(async () => {
   });
   await hub.query({ create_collection: { object: { name: 'notes' } } });
 });
-afterEach(async () => {
-  route.close();
-  await hub.close();
-});
+afterEach(() => route.close());
 
 const content = Buffer.alloc(SYNC_LIMITS.fileChunkBytes + 10, 'photo');
 const chunks = [
@@ -106,13 +103,12 @@ test.each([
   const blobs = createMemoryBlobs(() => Date.now() - 30 * DAY);
   await blobs.put(`0/1024/7/${digits}/manifest`, new Uint8Array(1));
   let files: FilesRoute | undefined;
-  const opened = await openTestHub({
+  await openTestHub({
     storage,
     routes: (of) => [(files = createFilesRoute(of, blobs, { fileBytes: 1 }))],
   });
   expect(await files?.sweep()).toBe(removed);
   files?.close();
-  await opened.close();
 });
 
 test.each([
@@ -178,7 +174,6 @@ test('a hub that stores no files answers 501 `no_files`', async () => {
     headers: { authorization: `Bearer ${without.secret}` },
   });
   expect([answer.status, await answer.json()]).toMatchObject([501, { code: 'no_files' }]);
-  await without.close();
 });
 
 test('a page of another origin may upload files', async () => {

@@ -7,7 +7,8 @@ import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { HubSettings } from '../settings/settings.ts';
 import { metric } from '../testing/metric.ts';
-import { dial, open } from '../testing/raw-hub.ts';
+import { dial } from '../testing/raw-hub.ts';
+import { openTestHub } from '../testing/test-hub.ts';
 
 const MIB = 1024 * 1024;
 
@@ -21,7 +22,7 @@ const post = (bytes: number, ...headers: string[]) =>
 test.each(['no secret', 'a wrong secret'])(
   'eight large bodies that stop before their end, with %s, are refused before they are read',
   async (kind) => {
-    const opened = await open({ settings: { metrics: 'open' } });
+    const opened = await openTestHub({ settings: { metrics: 'open' } });
     const secret = kind === 'no secret' ? [] : ['authorization: Bearer fnAwrong'];
     const held = Array.from({ length: 8 }, () => dial(opened.port, post(8 * MIB, ...secret)));
     for (const { socket } of held) socket.write(' '.repeat(8 * MIB - 10));
@@ -32,7 +33,7 @@ test.each(['no secret', 'a wrong secret'])(
 );
 
 test('before its secret is checked, only the first part of a body without a length is read', async () => {
-  const opened = await open({ settings: { metrics: 'open' } });
+  const opened = await openTestHub({ settings: { metrics: 'open' } });
   const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n';
   const { socket, received } = dial(opened.port, head);
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
@@ -41,7 +42,7 @@ test('before its secret is checked, only the first part of a body without a leng
 });
 
 test('a large body with a valid secret is answered, with a length and without', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const text = `{"length":"${'x'.repeat(300_000)}"}`;
   const headers = { authorization: `Bearer ${secret}` };
   const plain = await fetch(url, { method: 'POST', headers, body: text });
@@ -79,7 +80,7 @@ async function mostReadInTurn(work: () => Promise<unknown>): Promise<number> {
 test.each(['a valid secret', 'a wrong secret'])(
   'a large body with %s is read in small portions, one per turn of the event loop',
   async (kind) => {
-    const opened = await open();
+    const opened = await openTestHub();
     const secret = kind === 'a valid secret' ? opened.secret : 'fnAwrong';
     const head = post(8 * MIB, `authorization: Bearer ${secret}`);
     let received = '';
@@ -117,7 +118,7 @@ async function chunksRead(work: () => Promise<unknown>) {
 }
 
 test('only some chunks of a body in small chunks are read in one turn of the event loop', async () => {
-  const { port, secret } = await open();
+  const { port, secret } = await openTestHub();
   const text = JSON.stringify('x'.repeat(480_000));
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
   const chunks = text.replaceAll(
@@ -137,7 +138,7 @@ test('only some chunks of a body in small chunks are read in one turn of the eve
 });
 
 test("bodies from one address fill only this address's share of the memory", async () => {
-  const opened = await open({
+  const opened = await openTestHub({
     settings: {
       trustedProxies: ['127.0.0.1'],
       bodyBytesInMemory: 4 * MIB,
@@ -158,19 +159,21 @@ test("bodies from one address fill only this address's share of the memory", asy
 });
 
 test('a body that arrives too slowly is refused long before its deadline', async () => {
-  const { port, secret } = await open({ settings: { bodyWindowMs: 300, requestMs: 600_000 } });
+  const { port, secret } = await openTestHub({
+    settings: { bodyWindowMs: 300, requestMs: 600_000 },
+  });
   const { received } = dial(port, `${post(MIB, `authorization: Bearer ${secret}`)}{`);
   await expect.poll(received).toMatch(/^HTTP\/1.1 408[^]*of the body arrived/);
 });
 
 test('requests that never arrive do not block other requests of their credential', async () => {
-  const { port, query, secret } = await open({ settings: { concurrencyPerCredential: 3 } });
+  const { port, query, secret } = await openTestHub({ settings: { concurrencyPerCredential: 3 } });
   for (let i = 0; i < 110; i++) dial(port, `${post(9, `authorization: Bearer ${secret}`)}{`);
   for (let i = 0; i < 5; i++) expect((await query(1)).status).toBe(200);
 });
 
 test('concurrent requests of one credential are queued and all answered', async () => {
-  const { query } = await open({ settings: { concurrencyPerCredential: 3 } });
+  const { query } = await openTestHub({ settings: { concurrencyPerCredential: 3 } });
   const answers = await Promise.all(Array.from({ length: 250 }, (_, i) => query({ add: [i, 1] })));
   expect(answers.map(({ body }) => body.resource)).toEqual(answers.map((_, i) => i + 1));
 });
@@ -182,7 +185,7 @@ async function openSlow(settings: Partial<HubSettings>) {
     await new Promise<void>((resolve) => void waiting.push(resolve));
     return { status: 200, headers: {}, body: 'done' };
   };
-  const opened = await open({ settings, routes: () => [{ prefix: '/slow/', handle }] });
+  const opened = await openTestHub({ settings, routes: () => [{ prefix: '/slow/', handle }] });
   return { ...opened, waiting, slow: () => fetch(`${opened.url}/slow/`) };
 }
 
@@ -239,7 +242,7 @@ test('ended streams leave no listeners behind', async () => {
     }
   }
   vi.stubGlobal('AbortController', Noted);
-  const { port, secret, query, url } = await open({ settings: { metrics: 'open' } });
+  const { port, secret, query, url } = await openTestHub({ settings: { metrics: 'open' } });
   await query({ create_collection: { object: { name: 'notes' } } });
   const body = '{"documents":{"collection":"notes"}}';
   const head = post(body.length, `authorization: Bearer ${secret}`).replace('/ ', '/stream ');
@@ -255,7 +258,7 @@ test('ended streams leave no listeners behind', async () => {
 });
 
 test('a response that the client does not read is dropped', async () => {
-  const opened = await open({ settings: { slowReaderMs: 300, metrics: 'open' } });
+  const opened = await openTestHub({ settings: { slowReaderMs: 300, metrics: 'open' } });
   const { port, secret } = opened;
   const { socket } = dial(port, post(LONG.length, `authorization: Bearer ${secret}`) + LONG);
   socket.pause();
@@ -264,7 +267,7 @@ test('a response that the client does not read is dropped', async () => {
 });
 
 test('an HTTP/2 response is dropped when its client cancels it', async () => {
-  const opened = await open({ settings: { metrics: 'open' } });
+  const opened = await openTestHub({ settings: { metrics: 'open' } });
   const session = connectHttp2(opened.url).on('error', () => undefined);
   const asked = session.request({
     ':method': 'POST',
@@ -282,7 +285,7 @@ test('an HTTP/2 response is dropped when its client cancels it', async () => {
 test.each([100, 60_000])(
   'an HTTP/2 response of %i characters that the client does not read is dropped',
   async (chars) => {
-    const opened = await open({ settings: { slowReaderMs: 100, metrics: 'open' } });
+    const opened = await openTestHub({ settings: { slowReaderMs: 100, metrics: 'open' } });
     const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
     session.on('error', () => undefined);
     const authorization = `Bearer ${opened.secret}`;
@@ -296,7 +299,7 @@ test.each([100, 60_000])(
 );
 
 test("unread HTTP/1.1 responses count when the system's buffer is full, and are dropped", async () => {
-  const opened = await open({ settings: { slowReaderMs: 1000, metrics: 'open' } });
+  const opened = await openTestHub({ settings: { slowReaderMs: 1000, metrics: 'open' } });
   const query = JSON.stringify({
     map: { lambda: 'i', expr: 'x'.repeat(60) },
     collection: Array.from({ length: 900 }, () => 0),
@@ -318,7 +321,7 @@ test("unread HTTP/1.1 responses count when the system's buffer is full, and are 
 });
 
 test('unread HTTP/2 responses count, even if each of them is short', async () => {
-  const opened = await open({
+  const opened = await openTestHub({
     settings: { slowReaderMs: 600_000, metrics: 'open', answerBytesPerCredential: MIB },
   });
   const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
@@ -342,7 +345,7 @@ test('streams with long unread parts break off beyond the limit of their credent
   async function* body() {
     yield 'x'.repeat(MIB);
   }
-  const opened = await open({
+  const opened = await openTestHub({
     settings: { slowReaderMs: 600_000, metrics: 'open', answerBytesPerCredential: 2.5 * MIB },
     routes: () => [
       { prefix: '/parts/', handle: async () => ({ status: 200, headers: {}, body: body() }) },
@@ -363,7 +366,7 @@ test('streams with long unread parts break off beyond the limit of their credent
 });
 
 test('a client that does not read responses gets no further long ones; other queries are answered', async () => {
-  const opened = await open({
+  const opened = await openTestHub({
     settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', ratePerAddress: 0 },
   });
   const { port, secret, query } = opened;
@@ -380,7 +383,7 @@ test('a client that does not read responses gets no further long ones; other que
 
 test('a page of an allowed origin can read the error that its answer is not sent', async () => {
   const origin = 'https://app.example';
-  const opened = await open({
+  const opened = await openTestHub({
     settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', corsOrigins: [origin] },
   });
   const { port, url, secret } = opened;
@@ -406,7 +409,7 @@ test('a page of an allowed origin can read the error that its answer is not sent
 });
 
 test('a long answer arrives unchanged, whatever characters are at its cuts', async () => {
-  const { query } = await open();
+  const { query } = await openTestHub();
   const text = '𝒳é€'.repeat(60_000);
   expect((await query(text)).body.resource).toBe(text);
   expect((await query([`x${text}`])).body.resource).toEqual([`x${text}`]);

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { HUB_LIMITS, LIMITS } from '../../src/limits.ts';
 import { metric } from '../testing/metric.ts';
-import { closeHub, dial, open, sockets } from '../testing/raw-hub.ts';
-import type { TestHub } from '../testing/test-hub.ts';
+import { dial, sockets } from '../testing/raw-hub.ts';
+import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 const DAWDLING = 500;
 const ALL_AT_ONCE = { socketsPerAddress: 1000 };
@@ -21,7 +21,7 @@ const leftOpen = (): number => sockets.filter(({ destroyed }) => !destroyed).len
 
 test('T13: connections that stop in mid-request do not block other callers', async () => {
   const patient = { ...ALL_AT_ONCE, headerMs: 120_000, requestMs: 120_000 };
-  const opened = await open({ settings: { ...patient, metrics: 'open' } });
+  const opened = await openTestHub({ settings: { ...patient, metrics: 'open' } });
   dawdle(opened);
   await expect.poll(() => metric(opened, 'sockets')).toBeGreaterThanOrEqual(DAWDLING);
   for (let i = 0; i < 5; i++)
@@ -30,12 +30,12 @@ test('T13: connections that stop in mid-request do not block other callers', asy
 });
 
 test('T13: connections that stop in mid-request are closed', async () => {
-  dawdle(await open({ settings: { ...ALL_AT_ONCE, headerMs: 1500, requestMs: 2500 } }));
+  dawdle(await openTestHub({ settings: { ...ALL_AT_ONCE, headerMs: 1500, requestMs: 2500 } }));
   await expect.poll(leftOpen).toBe(0);
 });
 
 test('T13: connections whose WebSocket offer was refused are closed, even if their clients stay', async () => {
-  const opened = await open({ settings: { metrics: 'open' } });
+  const opened = await openTestHub({ settings: { metrics: 'open' } });
   const offer =
     'GET /nowhere HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
   const answered = Array.from({ length: 20 }, () => {
@@ -59,7 +59,7 @@ const begun = ({ secret }: TestHub): string =>
   `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
 
 test('T13: connections are limited in total and by address', async () => {
-  const { port, url } = await open({ settings: { sockets: 10, socketsPerAddress: 4 } });
+  const { port, url } = await openTestHub({ settings: { sockets: 10, socketsPerAddress: 4 } });
   // As many connections may wait as may be open.
   for (let i = 0; i < 12; i++) dial(port);
   await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(4);
@@ -69,7 +69,7 @@ test('T13: connections are limited in total and by address', async () => {
 
 test('T13: an idle connection is closed to make room for another of its address', async () => {
   const limits = { ...PATIENT, sockets: 10, socketsPerAddress: 2, keepAliveMs: 120_000 };
-  const opened = await open({ settings: limits });
+  const opened = await openTestHub({ settings: limits });
   const first = dial(opened.port, PING);
   await expect.poll(first.received).toContain('resource');
   const busy = dial(opened.port, begun(opened));
@@ -87,7 +87,7 @@ test('T13: an idle connection is closed to make room for another of its address'
 });
 
 test('T13: a request on an idle connection is answered, even if a new connection arrives with it', async () => {
-  const { port } = await open({ settings: { socketsPerAddress: 1 } });
+  const { port } = await openTestHub({ settings: { socketsPerAddress: 1 } });
   const first = dial(port, PING);
   await expect.poll(first.received).toContain('resource');
   const next = dial(port, PING_ONCE);
@@ -97,7 +97,7 @@ test('T13: a request on an idle connection is answered, even if a new connection
 });
 
 test('T13: if no more connections may wait, a connection that becomes idle is closed', async () => {
-  const { port } = await open({ settings: { socketsPerAddress: 1 } });
+  const { port } = await openTestHub({ settings: { socketsPerAddress: 1 } });
   const first = dial(port, PING);
   await expect.poll(first.received).toContain('resource');
   const next = [dial(port, PING_ONCE), dial(port, PING_ONCE)];
@@ -106,14 +106,14 @@ test('T13: if no more connections may wait, a connection that becomes idle is cl
 });
 
 test('T13: many concurrent requests from one address are all answered', async () => {
-  const { port } = await open({ settings: { socketsPerAddress: 10 } });
+  const { port } = await openTestHub({ settings: { socketsPerAddress: 10 } });
   const asked = Array.from({ length: 20 }, () => dial(port, PING_ONCE));
   const answered = (): number => asked.filter(({ received }) => /resource/.test(received())).length;
   await expect.poll(answered).toBe(20);
 });
 
 test('T13: a connection that waits too long for others of its address is answered 429', async () => {
-  const opened = await open({
+  const opened = await openTestHub({
     settings: { ...PATIENT, socketsPerAddress: 1, connectionWaitMs: 200 },
   });
   const busy = dial(opened.port, begun(opened));
@@ -129,7 +129,9 @@ test('T13: a connection that waits too long for others of its address is answere
 const OTHERS = { trustedProxies: ['127.0.0.1'], metrics: 'open' } as const;
 
 test('T13: waiting connections do not use places of other addresses', async () => {
-  const { port, url } = await open({ settings: { ...OTHERS, sockets: 3, socketsPerAddress: 2 } });
+  const { port, url } = await openTestHub({
+    settings: { ...OTHERS, sockets: 3, socketsPerAddress: 2 },
+  });
   const dialed = Array.from({ length: 3 }, () => dial(port, '', '127.0.0.2'));
   await Promise.all(dialed.map(({ socket }) => once(socket, 'connect')));
   expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -139,7 +141,7 @@ test('T13: waiting connections do not use places of other addresses', async () =
 });
 
 test('T13: while others of its address wait, a connection is closed after its response, with `connection: close`', async () => {
-  const opened = await open({ settings: { ...PATIENT, ...OTHERS, socketsPerAddress: 1 } });
+  const opened = await openTestHub({ settings: { ...PATIENT, ...OTHERS, socketsPerAddress: 1 } });
   const busy = dial(opened.port, begun(opened), '127.0.0.2');
   await expect.poll(() => metric(opened, 'sockets')).toBe(2);
   const next = dial(opened.port, PING, '127.0.0.2');
@@ -150,7 +152,7 @@ test('T13: while others of its address wait, a connection is closed after its re
 });
 
 test('T13: endless bodies, also compressed ones, are refused', async () => {
-  const { port, url, secret } = await open({ settings: { requestBytes: 1024 * 1024 } });
+  const { port, url, secret } = await openTestHub({ settings: { requestBytes: 1024 * 1024 } });
   const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
   const send = (body: BodyInit, more: Record<string, string> = {}) =>
     fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
@@ -175,7 +177,7 @@ test('T13: endless bodies, also compressed ones, are refused', async () => {
 });
 
 test('T13: long headers and long lines are refused', async () => {
-  const { port, url } = await open();
+  const { port, url } = await openTestHub();
   expect((await fetch(`${url}/ping`, { headers: { 'x-long': 'a'.repeat(7000) } })).status).toBe(
     200,
   );
@@ -197,7 +199,7 @@ test('T13: a stream that the client does not read is ended', async () => {
       isOver = true;
     }
   }
-  const { port } = await open({
+  const { port } = await openTestHub({
     settings: { slowReaderMs: 300 },
     routes: () => [
       { prefix: '/sync/', handle: async () => ({ status: 200, headers: {}, body: endless() }) },
@@ -210,7 +212,7 @@ test('T13: a stream that the client does not read is ended', async () => {
 
 test('T17: requests with an unlisted origin, a foreign host name or from a form are refused', async () => {
   const app = 'https://app.example';
-  const { port, url, secret } = await open({ settings: { corsOrigins: [app] } });
+  const { port, url, secret } = await openTestHub({ settings: { corsOrigins: [app] } });
   const authorization = `Bearer ${secret}`;
   const post = (headers: Record<string, string>) =>
     fetch(url, { method: 'POST', headers, body: '{"add":[1,2]}' });
@@ -246,19 +248,18 @@ test('T17: requests with an unlisted origin, a foreign host name or from a form 
 });
 
 test('T17: without a list all origins are refused; with * all but null are allowed', async () => {
-  const { url } = await open();
+  const { url } = await openTestHub();
   expect((await fetch(`${url}/ping`, { headers: { origin: 'https://app.example' } })).status).toBe(
     403,
   );
-  await closeHub();
-  const other = await open({ settings: { corsOrigins: ['*'] } });
+  const other = await openTestHub({ settings: { corsOrigins: ['*'] } });
   const ask = (origin: string) => fetch(`${other.url}/ping`, { headers: { origin } });
   expect((await ask('https://app.example')).status).toBe(200);
   expect((await ask('null')).status).toBe(403);
 });
 
 test('T21: no secret is logged, and each log entry stays on its line', async () => {
-  const { port, url, query, logged } = await open();
+  const { port, url, query, logged } = await openTestHub();
   const canary = 'canary-secret-0123456789-of-a-caller';
   const headers = { authorization: `Bearer ${canary}`, 'user-agent': `\u001b[31m${canary}` };
   await fetch(`${url}/?q=%22${canary}%22`, { headers: { authorization: `Bearer ${canary}` } });
@@ -276,7 +277,7 @@ test('T21: no secret is logged, and each log entry stays on its line', async () 
 });
 
 test('V2: other requests are answered while a body of 8 MB is read', async () => {
-  const { port, url, secret } = await open({ settings: { metrics: 'open' } });
+  const { port, url, secret } = await openTestHub({ settings: { metrics: 'open' } });
   const part = '{"object":{"id":12345,"name":"abcdef","ok":true}}';
   const count = Math.floor((LIMITS.requestBytes - 12) / (part.length + 1));
   const body = `{"count":[${Array.from({ length: count }, () => part).join(',')}]}`;
@@ -307,7 +308,7 @@ async function tokenSecret(query: TestHub['query']): Promise<string> {
 }
 
 test('V1: requests beyond the rate of a token are answered 429 with Retry-After', async () => {
-  const { query } = await open({ settings: { ratePerToken: 1, burstSeconds: 10 } });
+  const { query } = await openTestHub({ settings: { ratePerToken: 1, burstSeconds: 10 } });
   const secret = await tokenSecret(query);
   const begun = performance.now();
   const answers = await Promise.all(Array.from({ length: 200 }, () => query(1, secret)));
@@ -323,7 +324,9 @@ test('V1: requests beyond the rate of a token are answered 429 with Retry-After'
 });
 
 test('V1: a long body that the main thread parses counts as several requests', async () => {
-  const { url, query } = await open({ settings: { ratePerToken: 0.001, burstSeconds: 5000 } });
+  const { url, query } = await openTestHub({
+    settings: { ratePerToken: 0.001, burstSeconds: 5000 },
+  });
   const secret = await tokenSecret(query);
   const headers = { authorization: `Bearer ${secret}` };
   const body = JSON.stringify('x'.repeat(10 * HUB_LIMITS.parsedBytesPerRequest));
@@ -334,7 +337,7 @@ test('V1: a long body that the main thread parses counts as several requests', a
 });
 
 test('V1: an address that is refused often is answered late, and the others at once', async () => {
-  const { url } = await open({
+  const { url, close } = await openTestHub({
     settings: {
       ratePerAddress: 0.001,
       burstSeconds: 1000,
@@ -353,13 +356,13 @@ test('V1: an address that is refused often is answered late, and the others at o
   await vi.waitUntil(() => statuses.length === 3);
   for (let i = 0; i < 3; i++) await ask('10.0.0.2');
   expect(statuses).toEqual([200, 429, 429, 200, 429, 429]);
-  await closeHub();
+  await close();
   const unanswered = (await asked).filter(({ status }) => status === 'rejected');
   expect(unanswered).toHaveLength(7);
 });
 
 test('V1: requests from one address have a rate limit too', async () => {
-  const { url } = await open({
+  const { url } = await openTestHub({
     settings: { ratePerAddress: 1, ratePerToken: 50, burstSeconds: 5 },
   });
   const begun = performance.now();
@@ -371,7 +374,7 @@ test('V1: requests from one address have a rate limit too', async () => {
 });
 
 test('V1: addresses of one IPv6 network count as one caller', async () => {
-  const { url } = await open({
+  const { url } = await openTestHub({
     settings: { ratePerAddress: 0.001, burstSeconds: 5000, trustedProxies: ['127.0.0.1'] },
   });
   const statusFor = async (address: string): Promise<number> =>

@@ -13,7 +13,7 @@ import type { SqlDatabase } from '../sql/sql-client.ts';
 import { OtherCommits } from '../store/other-commits.ts';
 import { newWriter, openTables } from '../store/sql-tables.ts';
 import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
-import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { memoryStorage, startTestHub, type TestHub } from '../testing/test-hub.ts';
 
 function requestOver(port: number, agent: Agent): ConformanceHost['request'] {
   return ({ method, path, headers, body }) =>
@@ -103,7 +103,7 @@ describe.each(Object.entries(STORAGES))('HTTP over %s', (_name, openStorage) => 
   beforeAll(async () => {
     // As at Fauna, pages of any origin may send requests. That a token may read its own document has tests of its own.
     const settings = { corsOrigins: ['*'], ownDocument: 'by-role' } as const;
-    hub = await openTestHub({ storage: await openStorage(), settings });
+    hub = await startTestHub({ storage: await openStorage(), settings });
   });
   afterAll(() => hub.close());
   for (const file of ['examples', 'sets-examples', 'auth-examples']) {

@@ -6,7 +6,7 @@ import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 const { Client, query: q } = faunadb;
 
-let hub: TestHub | undefined;
+let hub: TestHub;
 let clients: InstanceType<typeof Client>[] = [];
 
 async function open(): Promise<InstanceType<typeof Client>> {
@@ -15,7 +15,6 @@ async function open(): Promise<InstanceType<typeof Client>> {
 }
 
 function client(secret: string): InstanceType<typeof Client> {
-  if (!hub) throw new Error('The hub is not open yet.');
   const made = new Client({ secret, domain: '127.0.0.1', port: hub.port, scheme: 'http' });
   clients.push(made);
   return made;
@@ -24,8 +23,6 @@ function client(secret: string): InstanceType<typeof Client> {
 afterEach(async () => {
   await Promise.all(clients.map((each) => each.close({ force: true })));
   clients = [];
-  await hub?.close();
-  hub = undefined;
 });
 
 async function addNotes(admin: InstanceType<typeof Client>, count: number): Promise<void> {
@@ -199,7 +196,7 @@ test('ten of 260 streams of one secret are refused by name; for each that ends, 
     });
   const closed = [...started].slice(0, 200);
   for (const n of closed) streams[n]?.close();
-  await expect.poll(() => hub && metric(hub, 'streams'), done).toBe(50);
+  await expect.poll(() => metric(hub, 'streams'), done).toBe(50);
   started.clear();
   streams.push(...closed.map(begin));
   await expect.poll(() => [started.size, failures.length], done).toEqual([200, 10]);

@@ -1,25 +1,10 @@
 import { Agent, request as http1 } from 'node:http';
 import { connect as http2 } from 'node:http2';
 import { connect } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import {
-  memoryStorage,
-  openTestHub,
-  type TestHub,
-  type TestHubOptions,
-} from '../testing/test-hub.ts';
+import { memoryStorage, openTestHub } from '../testing/test-hub.ts';
 import type { HubRequest } from './route.ts';
-
-let hub: TestHub | undefined;
-async function open(options?: TestHubOptions): Promise<TestHub> {
-  hub = await openTestHub(options);
-  return hub;
-}
-afterEach(async () => {
-  await hub?.close();
-  hub = undefined;
-});
 
 /** Sends one request over HTTP/2 with prior knowledge, as Fauna's driver does. */
 function overHttp2(
@@ -45,7 +30,7 @@ function overHttp2(
 }
 
 test('one port answers HTTP/1.1 and HTTP/2 with prior knowledge, whatever the content type', async () => {
-  const { url, secret, query } = await open();
+  const { url, secret, query } = await openTestHub();
   expect(await query({ add: [1, 2] })).toMatchObject({ status: 200, body: { resource: 3 } });
   const headers = { ':method': 'POST', ':path': '/', authorization: `Bearer ${secret}` };
   const answer = await overHttp2(url, headers, '{"add":[1,2]}');
@@ -72,7 +57,7 @@ function overSocket(url: string, head: readonly string[], body: string | Buffer)
 }
 
 test('an upgrade offer to HTTP/2 on a cleartext port is answered in HTTP/1.1', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const offer = [
     'Connection: Upgrade, HTTP2-Settings, close',
     'Upgrade: h2c',
@@ -85,7 +70,7 @@ test('an upgrade offer to HTTP/2 on a cleartext port is answered in HTTP/1.1', a
 });
 
 test('upgrade offers with each request, as Java clients send them, are answered on one connection', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const authorization = `Bearer ${secret}`;
   const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMA' };
@@ -111,7 +96,7 @@ test('upgrade offers with each request, as Java clients send them, are answered 
 });
 
 test('a request pipelined after an upgrade offer to HTTP/2 is answered too', async () => {
-  const { port, secret } = await open();
+  const { port, secret } = await openTestHub();
   const offer = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c';
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}`;
   const next = `${head}\r\nconnection: close\r\ncontent-length: 13\r\n\r\n{"add":[1,2`;
@@ -126,7 +111,7 @@ test('a request pipelined after an upgrade offer to HTTP/2 is answered too', asy
 });
 
 test('an expectation other than 100-continue is refused like other errors', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const description = 'Only 100-continue can be expected.';
   const refused = JSON.stringify({ errors: [{ code: 'bad request', description }] });
   const head = ['POST / HTTP/1.1', `Authorization: Bearer ${secret}`, 'Connection: close'];
@@ -144,7 +129,7 @@ test('an expectation other than 100-continue is refused like other errors', asyn
 });
 
 test('a body that is not UTF-8 is refused as invalid JSON', async () => {
-  const { url, secret, query } = await open();
+  const { url, secret, query } = await openTestHub();
   const key = `Authorization: Bearer ${secret}`;
   const answer = await overSocket(
     url,
@@ -157,7 +142,7 @@ test('a body that is not UTF-8 is refused as invalid JSON', async () => {
 });
 
 test('health and ping need no secret, metrics do', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' });
   expect(await (await fetch(`${url}/ping?scope=node`)).json()).toEqual({
     resource: 'Scope node is OK',
@@ -168,7 +153,7 @@ test('health and ping need no secret, metrics do', async () => {
 });
 
 test('health and metrics answer HEAD, and metrics accept a secret by basic authentication', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const head = await fetch(`${url}/health`, { method: 'HEAD' });
   expect([head.status, await head.text()]).toEqual([200, '']);
   const authorization = `Basic ${btoa(`${secret}:`)}`;
@@ -180,7 +165,7 @@ test('health and metrics answer HEAD, and metrics accept a secret by basic authe
 });
 
 test('a response to HEAD does not say that the body has no bytes', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const headers = { authorization: `Bearer ${secret}` };
   for (const path of ['/', '/ping', '/authorized', '/health', '/metrics', '/nothing']) {
     const { headers: received } = await fetch(url + path, { method: 'HEAD', headers });
@@ -194,7 +179,7 @@ test('metrics answer 503 while the keys cannot be read', async () => {
     url,
     query,
     hub: opened,
-  } = await open({
+  } = await openTestHub({
     storage: { ...memoryStorage(), lease: undefined },
   });
   const made = await query({ create_key: { object: { role: 'admin' } } });
@@ -210,7 +195,7 @@ test('metrics answer 503 while the keys cannot be read', async () => {
 });
 
 test('an unknown path is answered 404, a wrong method 405', async () => {
-  const { url, secret } = await open();
+  const { url, secret } = await openTestHub();
   const headers = { authorization: `Bearer ${secret}` };
   expect((await fetch(`${url}/nowhere/at/all`, { headers })).status).toBe(404);
   expect((await fetch(`${url}/`, { method: 'DELETE', headers })).status).toBe(405);
@@ -221,7 +206,7 @@ test('an unknown path is answered 404, a wrong method 405', async () => {
 });
 
 test('refusals are formatted for curl, also of unknown paths and invalid headers', async () => {
-  const { url } = await open();
+  const { url } = await openTestHub();
   const ask = async (path: string, headers: Record<string, string>): Promise<string> =>
     (await fetch(url + path, { headers })).text();
   const curl = { 'user-agent': 'curl/8.14.1' };
@@ -235,7 +220,7 @@ test('refusals are formatted for curl, also of unknown paths and invalid headers
 });
 
 test('x-txn-time never decreases, over reads, writes and refusals', async () => {
-  const { query } = await open();
+  const { query } = await openTestHub();
   let last = 0;
   for (let i = 0; i < 50; i++) {
     const answer = await query(
@@ -264,7 +249,7 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
       seen = request;
       return new Promise<never>(() => undefined);
     };
-    const { url, port } = await open({
+    const { url, port } = await openTestHub({
       settings: { drainMs: 1 },
       routes: () => [{ prefix: '/wait/', handle }],
     });
@@ -296,7 +281,7 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
         return { done: true, value: undefined };
       },
     };
-    const { url, port } = await open({
+    const { url, port } = await openTestHub({
       settings: { metrics: 'open', drainMs: 1, slowReaderMs: 100 },
       routes: () => [
         {
@@ -324,7 +309,7 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
 
 test('a mounted route answers and streams, and its stream ends when the client leaves', async () => {
   let isOver = false;
-  const { url } = await open({
+  const { url } = await openTestHub({
     routes: () => [
       {
         prefix: '/sync/',
@@ -360,7 +345,7 @@ test('a mounted route answers and streams, and its stream ends when the client l
 });
 
 test('an event stream reports a commit and ends when the hub stops', async () => {
-  const { url, secret, query, close } = await open();
+  const { url, secret, query, close } = await openTestHub();
   await query({ create_collection: { object: { name: 'notes' } } });
   await query({
     create: { ref: { collection: 'notes' }, id: '1' },
@@ -385,12 +370,11 @@ test('an event stream reports a commit and ends when the hub stops', async () =>
   await expect.poll(() => text).toContain('"type":"version"');
   await close();
   await reading;
-  hub = undefined;
 });
 
 test('an idle keep-alive connection does not delay the stop', async () => {
   const drainMs = 60_000;
-  const { port, close } = await open({ settings: { drainMs } });
+  const { port, close } = await openTestHub({ settings: { drainMs } });
   await new Promise<void>((resolve) => {
     http1(
       { port, path: '/health', agent: undefined, headers: { connection: 'keep-alive' } },
@@ -402,5 +386,4 @@ test('an idle keep-alive connection does not delay the stop', async () => {
   const begun = performance.now();
   await close();
   expect(performance.now() - begun).toBeLessThan(drainMs / 2);
-  hub = undefined;
 });

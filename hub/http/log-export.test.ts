@@ -4,13 +4,9 @@ import { afterEach, expect, test } from 'vitest';
 import { createFilesRoute, type FilesRoute } from '../files/files-route.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
-let hub: TestHub | undefined;
+let hub: TestHub;
 let files: FilesRoute | undefined;
-afterEach(async () => {
-  files?.close();
-  await hub?.close();
-  hub = undefined;
-});
+afterEach(() => files?.close());
 
 interface Answer {
   readonly request_id: string;
@@ -25,7 +21,6 @@ async function call(
   path: string,
   body?: object,
 ): Promise<{ status: number; body: Answer }> {
-  if (!hub) throw new Error('The hub is not open.');
   const answer = await fetch(`${hub.url}/api/v1/logs${path}`, {
     method,
     headers: { authorization: `Bearer ${hub.secret}` },

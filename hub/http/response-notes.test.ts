@@ -1,24 +1,17 @@
 /** Notes for the operator in the log of a hub: what was denied, which origin was refused, what a role has ended. */
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+import { openTestHub } from '../testing/test-hub.ts';
 
-let hub: TestHub | undefined;
-afterEach(async () => {
-  await hub?.close();
-});
-const open = async (options: TestHubOptions = {}): Promise<TestHub> =>
-  (hub = await openTestHub(options));
-
-const notesIn = ({ logged }: TestHub): readonly string[] =>
+const notesIn = (logged: () => string): readonly string[] =>
   logged()
     .trimEnd()
     .split('\n')
     .flatMap((line) => (JSON.parse(line) as { note?: string }).note ?? []);
 
 test('the log names form and resource of a denied query; the response does not', async () => {
-  const { query } = await open();
+  const { query, logged } = await openTestHub();
   const object = (members: object) => ({ object: members });
   await query({ create_collection: object({ name: 'users' }) });
   await query({
@@ -49,7 +42,7 @@ test('the log names form and resource of a denied query; the response does not',
       { description: 'Insufficient privileges to perform the action.' },
     ]);
   }
-  expect(notesIn(hub as TestHub)).toEqual([
+  expect(notesIn(logged)).toEqual([
     "denied: get of collection 'users'",
     "denied: create of collection 'users' at create",
     'denied: paginate at in.paginate',
@@ -62,16 +55,16 @@ test('the log names form and resource of a denied query; the response does not',
 });
 
 test('the log names a refused origin and the flag that allows it', async () => {
-  const { url } = await open({ settings: { corsOrigins: ['https://app.example'] } });
+  const { url, logged } = await openTestHub({ settings: { corsOrigins: ['https://app.example'] } });
   const origin = 'https://other.example';
   for (const method of ['GET', 'OPTIONS'])
     expect((await fetch(`${url}/ping`, { method, headers: { origin } })).status).toBe(403);
   const note = 'The origin https://other.example is not allowed: --cors https://other.example';
-  expect(notesIn(hub as TestHub)).toEqual([note, note]);
+  expect(notesIn(logged)).toEqual([note, note]);
 });
 
 test('a hub on loopback logs a refused Host header and accepts requests without one, like health checks', async () => {
-  const { url } = await open();
+  const { url, logged } = await openTestHub();
   const { hostname, port } = new URL(url);
   const ask = async (...lines: readonly string[]): Promise<string> => {
     const socket = connect(Number(port), hostname).setEncoding('utf8');
@@ -82,26 +75,24 @@ test('a hub on loopback logs a refused Host header and accepts requests without 
   };
   expect(await ask()).toBe('HTTP/1.1 200');
   expect(await ask('Host: hub.example')).toBe('HTTP/1.1 403');
-  expect(notesIn(hub as TestHub)).toEqual([
-    'The Host header hub.example is not allowed: --allow-host',
-  ]);
+  expect(notesIn(logged)).toEqual(['The Host header hub.example is not allowed: --allow-host']);
 });
 
 test('the log notes that a new role replaces permissions', async () => {
-  const { query } = await open();
+  const { query, logged } = await openTestHub();
   const permissions = { object: { read: 'public' } };
   await query({ create_collection: { object: { name: 'notes', permissions } } });
   const privileges = [{ object: { resource: { collection: 'notes' } } }];
   await query({ create_role: { object: { name: 'readers', privileges } } });
-  expect(notesIn(hub as TestHub)).toEqual([expect.stringContaining('permissions of notes no')]);
+  expect(notesIn(logged)).toEqual([expect.stringContaining('permissions of notes no')]);
 });
 
 test('the log, but not the response, has the reason why a request failed', async () => {
   const cause = new Error('S3 returned 503 – SlowDown');
   const handle = () => Promise.reject(new Refusal('storage_unavailable', 'Try again.', { cause }));
-  const { url } = await open({ routes: () => [{ prefix: '/files/', handle }] });
+  const { url, logged } = await openTestHub({ routes: () => [{ prefix: '/files/', handle }] });
   const answer = await fetch(`${url}/files/1`);
   expect(answer.headers.get('retry-after')).toBe('1');
   expect(await answer.text()).not.toContain('SlowDown');
-  expect(notesIn(hub as TestHub)).toEqual([cause.message]);
+  expect(notesIn(logged)).toEqual([cause.message]);
 });

@@ -5,13 +5,12 @@ import { connect as connectPlainly, type Socket } from 'node:net';
 import faunadb from 'faunadb';
 import { afterEach, expect, test } from 'vitest';
 import { makeCertificate } from '../testing/certificate.ts';
-import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { memoryStorage, openTestHub } from '../testing/test-hub.ts';
 import type { HubRoute } from './route.ts';
 
 const { Client, query: q } = faunadb;
 type Driver = InstanceType<typeof Client>;
 
-let hub: TestHub | undefined;
 let client: Driver | undefined;
 let session: ClientHttp2Session | undefined;
 let release: () => void = () => undefined;
@@ -19,7 +18,6 @@ afterEach(async () => {
   release();
   session?.destroy();
   await client?.close({ force: true });
-  await hub?.close();
 });
 
 /** A store whose writes wait for `release()` once `hold()` was called. */
@@ -43,7 +41,7 @@ function heldStorage() {
 /** A hub with a document, and the driver with three streams of it and a write that waits. `told` records their outcomes. */
 async function openBusy(drainMs: number) {
   const { storage, hold, waiting } = heldStorage();
-  hub = await openTestHub({ storage, settings: { drainMs } });
+  const hub = await openTestHub({ storage, settings: { drainMs } });
   // Longer than the test, so that it is not the driver's own timeout that settles the promise.
   const where = { domain: '127.0.0.1', port: hub.port, scheme: 'http' as const, timeout: 3600 };
   const driver = new Client({ secret: hub.secret, ...where });
@@ -115,7 +113,7 @@ test('over TLS a request in progress at the deadline fails, too', async () => {
     begin();
     return new Promise(() => undefined);
   };
-  hub = await openTestHub({
+  const hub = await openTestHub({
     tls: makeCertificate(),
     settings: { drainMs: 1 },
     routes: () => [{ prefix: '/never/', handle }],
@@ -136,20 +134,20 @@ test('a response that breaks off does not end like a complete one', async () => 
     }
     return { status: 200, headers: {}, body: body() };
   };
-  hub = await openTestHub({ routes: () => [{ prefix: '/broken/', handle }] });
+  const hub = await openTestHub({ routes: () => [{ prefix: '/broken/', handle }] });
   const told = await toldOf(hub.url, '/broken/');
   expect(told).not.toContain('end');
   expect(told.join()).toMatch(/Stream closed with error code NGHTTP2_INTERNAL_ERROR$/);
 });
 
 test('requests on a refused connection fail', async () => {
-  hub = await openTestHub({ settings: { sockets: 0 } });
+  const hub = await openTestHub({ settings: { sockets: 0 } });
   expect((await toldOf(hub.url, '/ping')).join()).toMatch(/canceled|ECONNRESET/);
 });
 
 test('requests that are queued when the stop begins are answered', async () => {
   // On a slow machine, the connection must not be closed between its two requests.
-  hub = await openTestHub({ settings: { keepAliveMs: 120_000 } });
+  const hub = await openTestHub({ settings: { keepAliveMs: 120_000 } });
   const { port, secret } = hub;
   const sockets = Array.from({ length: 100 }, () => connectPlainly(port, '127.0.0.1'));
   const body = '{"add":[1,1]}';

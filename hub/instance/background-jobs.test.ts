@@ -1,20 +1,17 @@
 /** Background work of the hub, over a store that is unavailable for a while. */
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { scan } from '../../src/store/scan.ts';
 import { HIGHEST_KEY, LOWEST_KEY, syncKey } from '../../src/codec/key.ts';
 import { prefixRange } from '../../src/codec/ranges.ts';
 import { openLogKit, requestAt, ANSWER, NOON } from '../../src/logs/testing/log-kit.ts';
-import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
-
-let hub: TestHub | undefined;
-afterEach(() => hub?.close());
+import { memoryStorage, openTestHub } from '../testing/test-hub.ts';
 
 test('an index whose build failed is built when the store is available again, without another write', async () => {
   const storage = memoryStorage();
   const { store } = storage;
   let isAway = false;
-  hub = await openTestHub({
+  const hub = await openTestHub({
     storage: {
       ...storage,
       store: {
@@ -49,7 +46,7 @@ test('old query records are deleted, even by a hub that does not record queries'
   const { log } = openLogKit({}, storage.store);
   log.add(requestAt(NOON), ANSWER);
   await log.flush();
-  hub = await openTestHub({ storage, settings: { queryLog: false } });
+  await openTestHub({ storage, settings: { queryLog: false } });
   const all = scan('log', { lower: LOWEST_KEY, upper: HIGHEST_KEY }, { limit: 10 });
   const rows = async () => (await storage.store.read((tx) => tx.fetch([], [all]))).ranges[0];
   expect(await rows()).toHaveLength(1);
@@ -62,7 +59,7 @@ test('old changes are pruned once a day, although the clock is set back', async 
   vi.useFakeTimers({ toFake: ['setTimeout', 'Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const storage = memoryStorage();
-  hub = await openTestHub({ storage, settings: { queryLog: false } });
+  const hub = await openTestHub({ storage, settings: { queryLog: false } });
   const { query } = hub;
   const changes = scan('sync', prefixRange(syncKey('changes')), { limit: 10 });
   const kept = async () =>
@@ -87,7 +84,7 @@ test('a clock that is years ahead deletes nothing, and has no effect once it is 
   vi.useFakeTimers({ toFake: ['setTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const storage = memoryStorage();
-  hub = await openTestHub({ storage, settings: { queryLog: false } });
+  const hub = await openTestHub({ storage, settings: { queryLog: false } });
   const { query } = hub;
   await query({ create_collection: { object: { name: 'notes' } } });
   const ref = { ref: { collection: 'notes' }, id: '1' };

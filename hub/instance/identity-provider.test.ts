@@ -2,13 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterEach, expect, test } from 'vitest';
-import { openTestHub, type TestHub } from '../testing/test-hub.ts';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
+import { expect, onTestFinished, test } from 'vitest';
+import { openTestHub } from '../testing/test-hub.ts';
 
 const ISSUER = 'https://issuer.example/';
 
@@ -17,7 +12,7 @@ async function startProvider() {
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one' }];
   const server: Server = createServer((_, response) => response.end(JSON.stringify({ keys })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close());
+  onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   return {
     uri: `http://127.0.0.1:${port}/keys`,
@@ -30,12 +25,6 @@ async function startProvider() {
         .setExpirationTime('1h')
         .sign(privateKey),
   };
-}
-
-async function open(settings: Parameters<typeof openTestHub>[0]): Promise<TestHub> {
-  const hub = await openTestHub(settings);
-  closing.push(() => hub.close());
-  return hub;
 }
 
 const object = (members: Record<string, unknown>) => ({ object: members });
@@ -52,7 +41,7 @@ const created = (uri: string) => [role, providerAt(uri)] as const;
 
 test('the audience of a hub is its URL; on loopback, keys of providers may be there too', async () => {
   const provider = await startProvider();
-  const hub = await open({});
+  const hub = await openTestHub();
   for (const query of created(provider.uri))
     expect(await hub.query(query)).toMatchObject({ status: 201 });
   const made = await hub.query({ select: 'audience', from: { get: { access_provider: 'login' } } });
@@ -66,7 +55,7 @@ test('the audience of a hub is its URL; on loopback, keys of providers may be th
 
 test('key_from_secret finds nothing for a valid token of a provider, and does not repeat the token', async () => {
   const provider = await startProvider();
-  const hub = await open({});
+  const hub = await openTestHub();
   for (const query of created(provider.uri))
     expect(await hub.query(query)).toMatchObject({ status: 201 });
   const token = await provider.token(hub.url);
@@ -82,7 +71,7 @@ test('key_from_secret finds nothing for a valid token of a provider, and does no
 });
 
 test('a public URL is the audience, whatever address the hub listens on', async () => {
-  const hub = await open({ settings: { publicUrl: 'https://hub.example' } });
+  const hub = await openTestHub({ settings: { publicUrl: 'https://hub.example' } });
   for (const query of created('https://keys.example/'))
     expect(await hub.query(query)).toMatchObject({ status: 201 });
   const made = await hub.query({ select: 'audience', from: { get: { access_provider: 'login' } } });
@@ -105,7 +94,7 @@ test.each([
     ON_LOOPBACK,
   ],
 ])('%s', async (_, host, taken) => {
-  const hub = await open({ settings: { host } });
+  const hub = await openTestHub({ settings: { host } });
   await hub.query(role);
   const refused = [...NEVER, ...ON_LOOPBACK].filter((uri) => !taken.includes(uri));
   for (const uri of refused)

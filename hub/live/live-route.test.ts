@@ -1,5 +1,6 @@
 /** Live queries over HTTP: what is sent at which time, and what is refused. */
 import { afterEach, expect, test } from 'vitest';
+import { metric } from '../testing/metric.ts';
 import { dial } from '../testing/raw-hub.ts';
 import { Refusal } from '../../src/errors.ts';
 import {
@@ -14,19 +15,16 @@ import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 const MIB = 1024 * 1024;
 const TOLD = /data: (\d+) (\d+) (\S+)\ndata: (.*)\n\n/g;
 
-let hub: TestHub | undefined;
 const readers: Reader[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const reader of readers.splice(0)) reader.stop();
-  await hub?.close();
-  hub = undefined;
 });
 
 async function open(
   settings: TestHubOptions['settings'] = {},
   storage = memoryStorage(),
 ): Promise<TestHub> {
-  hub = await openTestHub({
+  const hub = await openTestHub({
     storage,
     settings: { metrics: 'open', ...settings },
     routes: (opened) => [createLiveRoute(opened, { ...DEFAULT_SETTINGS, ...settings })],
@@ -90,13 +88,6 @@ const add = (title = 'a') => ({
   create: { collection: 'notes' },
   params: { object: { data: { object: { title } } } },
 });
-
-const metric = async ({ url }: TestHub, name: string): Promise<number> =>
-  Number(
-    new RegExp(`^burrow_${name} (\\d+)`, 'm').exec(
-      await (await fetch(`${url}/metrics`)).text(),
-    )?.[1],
-  );
 
 test('a live query sends its answer, and a new one after a commit that changes it', async () => {
   const opened = await open();

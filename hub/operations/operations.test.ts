@@ -17,23 +17,16 @@ import { moveStore } from './move.ts';
 import { readAllRows } from './stored-rows.ts';
 
 let folder = '';
-const hubs: TestHub[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'burrow-operations-'));
 });
-afterEach(async () => {
-  for (const hub of hubs.splice(0)) await hub.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const ignore = (): void => undefined;
 const now = () => new Date(0);
 
-async function open(store: Store = createMemoryStore()): Promise<TestHub> {
-  const hub = await openTestHub({ storage: { ...memoryStorage(), store } });
-  hubs.push(hub);
-  return hub;
-}
+const open = (store: Store = createMemoryStore()): Promise<TestHub> =>
+  openTestHub({ storage: { ...memoryStorage(), store } });
 
 /** Creates notes with an index, changes one and removes one. */
 async function fill({ query }: TestHub, count = 40): Promise<void> {
@@ -142,9 +135,7 @@ test('a truncated or changed dump is refused, and no hub opens what was loaded o
     await writeFile(file, bytes);
     await expect(loadStore(target, file, ignore)).rejects.toThrow(why);
     if (!isBegun) continue;
-    await expect(openTestHub({ storage: { ...memoryStorage(), store: target } })).rejects.toThrow(
-      'interrupted',
-    );
+    await expect(open(target)).rejects.toThrow('interrupted');
     // Loading again from the start succeeds.
     await writeFile(file, whole);
     expect(await loadStore(target, file, ignore)).toBeGreaterThan(40);
@@ -248,17 +239,13 @@ test('a moved hub is unchanged, and only the new store serves it', async () => {
   await fill(hub);
   const { epoch } = hub.hub;
   const count = await countOf(hub);
-  hubs.splice(hubs.indexOf(hub), 1);
   const target = createMemoryStore();
   const moved = await moveStore(store, target, 'elsewhere', ignore);
   expect(moved.sha256).toMatch(/^[0-9a-f]{64}$/);
   const there = await open(target);
   expect(there.hub.epoch).toBe(epoch);
   expect(await countOf(there)).toBe(count);
-  await expect(openTestHub({ storage: { ...memoryStorage(), store } })).rejects.toThrow(
-    'The data of this store was moved to elsewhere.',
-  );
-  await hub.close();
+  await expect(open(store)).rejects.toThrow('The data of this store was moved to elsewhere.');
 });
 
 test('a move is refused if a hub writes during it, and the hub continues to be served', async () => {
@@ -284,9 +271,7 @@ test('a move is refused if a hub writes during it, and the hub continues to be s
   );
   expect(isWritten).toBe(true);
   expect((await (await open(store)).query(1)).status).toBe(200);
-  await expect(openTestHub({ storage: { ...memoryStorage(), store: target } })).rejects.toThrow(
-    'interrupted',
-  );
+  await expect(open(target)).rejects.toThrow('interrupted');
 });
 
 const isCopied = async (store: Store): Promise<boolean> =>
@@ -297,7 +282,6 @@ test('a move whose last write failed is completed by the next run', async () => 
   const hub = await open(store);
   await fill(hub, 3);
   const count = await countOf(hub);
-  hubs.splice(hubs.indexOf(hub), 1);
   const target = createMemoryStore();
   let isFull = true;
   const full: Store = {
@@ -322,7 +306,6 @@ test('a move whose last write failed is completed by the next run', async () => 
   expect(await countOf(await open(target))).toBe(count);
   const another = moveStore(store, createMemoryStore(), 'elsewhere', ignore);
   await expect(another).rejects.toThrow('was moved to elsewhere before');
-  await hub.close();
 });
 
 test('createKey() creates a key of a database, and with makeDatabases also missing databases of its path', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:http2';
 import { gunzipSync } from 'node:zlib';
 import { request as httpRequest } from 'node:http';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import {
@@ -16,17 +16,11 @@ import {
 
 const THINGS = JSON.stringify({ documents: { collection: 'things' } });
 
-let hub: SyncTestHub | undefined;
-async function open(...options: Parameters<typeof openSyncTestHub>): Promise<SyncTestHub> {
-  return (hub = await openSyncTestHub(...options));
-}
-afterEach(() => hub?.close());
-
 const thirtyWrites = () =>
   Array.from({ length: 30 }, (_, n) => pushItem(n + 1, createThing({ n, text: 'x'.repeat(100) })));
 
 test('hello, push, pull and check work over HTTP', async () => {
-  const { post, hub } = await open();
+  const { post, hub } = await openSyncTestHub();
   const { epoch } = hub;
   const exchange = async (path: string, message: unknown) => (await post(path, message)).json();
   expect(await exchange('hello', HELLO)).toMatchObject({
@@ -49,7 +43,7 @@ test('hello, push, pull and check work over HTTP', async () => {
 });
 
 test('refusals have a code and a status', async () => {
-  const { url, post, secret, hub } = await open();
+  const { url, post, secret, hub } = await openSyncTestHub();
   const refusal = async (path: string, message: unknown, as?: string) => {
     const response = await post(path, message, as);
     return [response.status, ((await response.json()) as { code?: string }).code];
@@ -76,7 +70,7 @@ test('refusals have a code and a status', async () => {
 });
 
 test('a refusal of the store reaches the device with its code and its reason', async () => {
-  const { post, hub } = await open();
+  const { post, hub } = await openSyncTestHub();
   const description = 'The disk of the database is full: nothing was stored.';
   const write = vi.spyOn(hub.store, 'write');
   write.mockRejectedValue(new Refusal('quota_exceeded', description));
@@ -88,7 +82,7 @@ test('a refusal of the store reaches the device with its code and its reason', a
 });
 
 test('a body that is too large is refused in the form of queries, so that the device sends less at a time', async () => {
-  const { post } = await open({ requestBytes: 1024 });
+  const { post } = await openSyncTestHub({ requestBytes: 1024 });
   const answer = await post('hello', ' '.repeat(2000));
   expect([answer.status, await answer.json()]).toMatchObject([
     413,
@@ -97,7 +91,7 @@ test('a body that is too large is refused in the form of queries, so that the de
 });
 
 test('long responses are compressed for clients that accept gzip', async () => {
-  const { port, post, secret, hub } = await open();
+  const { port, post, secret, hub } = await openSyncTestHub();
   await post('hello', HELLO);
   const message = { device: DEVICE, epoch: hub.epoch, items: thirtyWrites(), settled: 0 };
   const received = await new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve) => {
@@ -122,7 +116,7 @@ test('long responses are compressed for clients that accept gzip', async () => {
 });
 
 test('a compressed response counts as unread until it is read', async () => {
-  const opened = await open({ metrics: 'open', slowReaderMs: 600_000 });
+  const opened = await openSyncTestHub({ metrics: 'open', slowReaderMs: 600_000 });
   await opened.post('hello', HELLO);
   const text = randomBytes(300_000).toString('base64');
   await opened.query(createThing({ text }));
@@ -158,7 +152,7 @@ async function* events({ url }: SyncTestHub, secret: string, signal?: AbortSigna
 }
 
 test('a commit that touches a set sends a hint, and the stream has a heartbeat', async () => {
-  const opened = await open({}, { heartbeatMs: 50 });
+  const opened = await openSyncTestHub({}, { heartbeatMs: 50 });
   await opened.post('hello', HELLO);
   const stop = new AbortController();
   const stream = events(opened, opened.secret, stop.signal);
@@ -172,7 +166,7 @@ test('a commit that touches a set sends a hint, and the stream has a heartbeat',
 });
 
 test('A5 a stream ends soon after its credential', async () => {
-  const opened = await open({}, { heartbeatMs: 30 });
+  const opened = await openSyncTestHub({}, { heartbeatMs: 30 });
   const made = await opened.query({ create_key: { object: { role: 'server' } } });
   const { secret, ref } = made.body.resource as { secret: string; ref: unknown };
   expect((await opened.post('hello', HELLO, secret)).status).toBe(200);
@@ -185,7 +179,7 @@ test('A5 a stream ends soon after its credential', async () => {
 });
 
 test('V1 a client that sends too many requests gets 429 with Retry-After', async () => {
-  const { post } = await open({ ratePerToken: 1, burstSeconds: 2 });
+  const { post } = await openSyncTestHub({ ratePerToken: 1, burstSeconds: 2 });
   const begun = performance.now();
   const responses = await Promise.all(
     Array.from({ length: 40 }, () => post('hello', HELLO, 'fnEofnobody')),

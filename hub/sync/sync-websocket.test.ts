@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { Refusal } from '../../src/errors.ts';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
@@ -14,13 +14,11 @@ import {
   type SyncTestHub,
 } from '../testing/sync-test-hub.ts';
 
-let hub: SyncTestHub | undefined;
 async function open(...options: Parameters<typeof openSyncTestHub>): Promise<SyncTestHub> {
-  hub = await openSyncTestHub(...options);
+  const hub = await openSyncTestHub(...options);
   await hub.post('hello', HELLO);
   return hub;
 }
-afterEach(() => hub?.close());
 
 /** The WebSocket of a device, and the messages that have arrived on it. */
 class SyncSocket {
@@ -318,7 +316,7 @@ test('a hub that stops closes its sessions with code 1001', async () => {
 });
 
 test('of many messages in one chunk, one is handled per turn of the event loop', async () => {
-  hub = await open();
+  const hub = await open();
   const session = await openSession(hub);
   await session.next();
   let [taken, inTurn, most] = [0, 0, 0];

@@ -1,25 +1,12 @@
-/** A hub and raw connections to it, for tests of requests that no regular client sends. Everything is closed after each test. */
+/** Raw connections, for tests of requests that no regular client sends. They are closed after each test. */
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
-import { openTestHub, type TestHub, type TestHubOptions } from './test-hub.ts';
 
-let hub: TestHub | undefined;
 export const sockets: Socket[] = [];
 
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await closeHub();
 });
-
-export async function open(options?: TestHubOptions): Promise<TestHub> {
-  hub = await openTestHub(options);
-  return hub;
-}
-
-export async function closeHub(): Promise<void> {
-  await hub?.close();
-  hub = undefined;
-}
 
 /** Opens a raw connection and collects what it receives as text. */
 export function dial(

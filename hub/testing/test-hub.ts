@@ -1,4 +1,5 @@
 /** A hub on a free port of loopback, over any storage; in memory by default. */
+import { onTestFinished } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createHubServer } from '../http/create-hub-server.ts';
 import type { TlsFiles } from '../connections/acceptor.ts';
@@ -57,7 +58,14 @@ const UNLIMITED = {
   queryThreads: 0,
 };
 
-export async function openTestHub(options: TestHubOptions = {}): Promise<TestHub> {
+/** Opens a hub that is closed when the test has ended. */
+export async function openTestHub(options?: TestHubOptions): Promise<TestHub> {
+  const hub = await startTestHub(options);
+  onTestFinished(() => hub.close());
+  return hub;
+}
+
+export async function startTestHub(options: TestHubOptions = {}): Promise<TestHub> {
   const secret = 'burrow-root-of-a-test-hub-which-is-known';
   const settings: HubSettings = {
     ...DEFAULT_SETTINGS,

@@ -46,7 +46,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
   files.close();
-  await hub.close();
   await rm(folder, { recursive: true, force: true });
 });
 
