@@ -161,16 +161,8 @@ function kept(text: string): string {
   return shown.slice(0, Math.min(end, KEPT_CHARACTERS));
 }
 
-/** The last header and its stored form, because a page always sends the same header. */
-let lastHeader = { given: '', kept: '' };
-
-function keptHeader(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (text !== lastHeader.given) {
-    lastHeader = { given: text, kept: kept(text) };
-  }
-  return lastHeader.kept;
-}
+const keptHeader = (text: string | undefined): string | null =>
+  text === undefined ? null : kept(text);
 
 function tagsOf({ tags }: LoggedRequest): Readonly<Record<string, string>> | null {
   if (!tags || tags.size === 0) return null;
