@@ -7,6 +7,7 @@ import type { EngineOptions } from '../../engine/host.ts';
 import type { Store } from '../../store/port.ts';
 import { unreachable } from '../../errors.ts';
 import { HubWorld, type Device } from './hub-world.ts';
+import { lambda, role } from './things.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { scan } from '../../store/scan.ts';
 
@@ -36,7 +37,6 @@ const field = (name: string, of: unknown) => ({
   from: { get: of },
   default: 0,
 });
-const lambda = (expr: unknown) => ({ query: { lambda: 'ref', expr } });
 const PREDICATES: Readonly<Record<Policy, unknown>> = {
   none: false,
   all: true,
@@ -147,13 +147,7 @@ export class RandomHub {
         terms: [obj({ field: ['data', 'kind'] })],
       }),
     });
-    await world.ask({
-      create_role: obj({
-        name: 'reader',
-        privileges: privileges('own'),
-        membership: obj({ resource: coll('users') }),
-      }),
-    });
+    await world.ask(role(privileges('own')));
     const secret = await world.user(1, { team: 1 });
     const things = { documents: coll('things') };
     const kindA = { match: { index: 'by_kind' }, terms: 'a' };

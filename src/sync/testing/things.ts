@@ -48,7 +48,9 @@ export const role = (privileges: unknown) => ({
   }),
 });
 
-export const reads = (resource: unknown, read: unknown = true) =>
-  obj({ resource, actions: obj({ read }) });
+export const may = (actions: Record<string, unknown>, resource: unknown = coll('things')) =>
+  obj({ resource, actions: obj(actions) });
+
+export const reads = (resource: unknown, read: unknown = true) => may({ read }, resource);
 
 export const lambda = (body: unknown) => ({ query: { lambda: 'ref', expr: body } });

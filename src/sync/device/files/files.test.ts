@@ -6,11 +6,13 @@ import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts
 import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
+import type { Store, WriteTx } from '../../../store/port.ts';
 import { createMemoryBlobs, type BlobStore } from '../../hub/files/blob-store.ts';
 import { FileHub, type FileHubOptions } from '../../hub/files/file-hub.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { FileHome, FileName } from '../../protocol/files.ts';
 import { HubWorld } from '../../testing/hub-world.ts';
+import { lambda, may, role } from '../../testing/things.ts';
 import type { HubAnswer } from '../syncer/transport.ts';
 import { DamagedOnTheWay, fetchFile } from './fetch-file.ts';
 import { createMemoryFiles, type FileStore } from './file-store.ts';
@@ -83,6 +85,27 @@ async function note(id: string, file: string): Promise<FileHome> {
   return ['notes', id];
 }
 
+/** A file on the device, and a note at the hub that refers to it. */
+async function fileOfNote(size: number, { id = '1', seed = 1 } = {}) {
+  const file = await putFile(bytes(size, seed), host(store));
+  const home = await note(id, file);
+  await noteHome(file, home, store);
+  return { file, home };
+}
+
+/** Writes to the database of the device. */
+const changing = (database: Store) => (changes: Parameters<WriteTx['apply']>[0]) =>
+  database.write(async (tx) => tx.apply(changes), { durability: 'relaxed' });
+
+/** Sets the file of the first note. */
+const photo = (file: FileName | null) =>
+  world.ask({
+    update: { ref: coll('notes'), id: '1' },
+    params: obj({ data: obj({ photo: file }) }),
+  });
+
+const sendAll = () => sendFiles(store, transportOf(ADMIN), quiet);
+
 const readBack = async (of: FileStore, file: FileName): Promise<Uint8Array> => {
   const record = await of.record(file);
   const parts: Uint8Array[] = [];
@@ -97,7 +120,7 @@ test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])(
     const blob = bytes(size);
     const file = await putFile(blob, host(store));
     await noteHome(file, await note('1', file), store);
-    await sendFiles(store, transportOf(ADMIN), quiet);
+    await sendAll();
     expect(await store.record(file)).toMatchObject({ sent: [['notes', '1']], unsent: [] });
     const other = createMemoryFiles();
     await fetchFile({ file, home: ['notes', '1'] }, transportOf(ADMIN), host(other));
@@ -128,7 +151,7 @@ test('a verdict lists the documents with files that the write has written', asyn
   expect(await noteFilesOf(verdict ?? { ts: 0 }, store)).toBe(true);
   // The same verdict again, as after a crash, adds nothing.
   expect(await noteFilesOf(verdict ?? { ts: 0 }, store)).toBe(false);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   expect(await hub.manifest(ADMIN, { file, home: ['notes', '7'] })).toMatchObject({ size: 5 });
   const plain = await device.push(
     device.item({ query: create({ ref: coll('notes'), id: '8' }, { text: 'y' }) }),
@@ -137,8 +160,7 @@ test('a verdict lists the documents with files that the write has written', asyn
 });
 
 test('a broken upload or download continues with the missing chunk', async () => {
-  const file = await putFile(bytes(3 * CHUNK), host(store));
-  await noteHome(file, await note('1', file), store);
+  const { file } = await fileOfNote(3 * CHUNK);
   const working = transportOf(ADMIN);
   let written: number[] = [];
   let isBroken = true;
@@ -183,40 +205,13 @@ test('a broken upload or download continues with the missing chunk', async () =>
 
 test('a file is not available to users who may not read its document, nor over another document', async () => {
   const token = await world.user(1);
-  await world.ask({
-    create_role: obj({
-      name: 'people',
-      membership: [{ object: { resource: coll('users') } }],
-      privileges: [
-        {
-          object: {
-            resource: coll('notes'),
-            actions: {
-              object: {
-                create: true,
-                read: {
-                  query: {
-                    lambda: 'r',
-                    expr: {
-                      equals: [
-                        { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false },
-                        true,
-                      ],
-                    },
-                  },
-                },
-              },
-            },
-          },
-        },
-      ],
-    }),
-  });
+  const open = { select: ['data', 'open'], from: { get: { var: 'ref' } }, default: false };
+  await world.ask(role(may({ create: true, read: lambda(open) }, coll('notes'))));
   const file = await putFile(bytes(5), host(store));
   const secret = await note('1', file);
   await world.ask(create({ ref: coll('notes'), id: '2' }, { photo: obj({ file }), open: true }));
   await noteHome(file, secret, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   const refused = { refusal: { code: 'file_not_found' } };
   await expect(hub.manifest(token, { file, home: secret })).rejects.toMatchObject(refused);
   await expect(hub.read(token, { file, home: secret }, 0)).rejects.toMatchObject(refused);
@@ -260,7 +255,7 @@ test('a file that is too large or whose document is gone is not sent again, and 
   await noteHome(large, await note('1', large), store);
   const gone = await putFile(bytes(4), host(store));
   await noteHome(gone, ['notes', '2'], store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   expect((await store.record(large))?.failed).toContain('this hub accepts');
   expect((await store.record(gone))?.failed).toContain('no such document');
   for (const file of [large, gone])
@@ -268,9 +263,8 @@ test('a file that is too large or whose document is gone is not sent again, and 
 });
 
 test('a renamed collection keeps its files', async () => {
-  const file = await putFile(bytes(4), host(store));
-  await noteHome(file, await note('1', file), store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  const { file } = await fileOfNote(4);
+  await sendAll();
   await world.ask({ update: coll('notes'), params: obj({ name: 'memos' }) });
   expect(await hub.manifest(ADMIN, { file, home: ['memos', '1'] })).toMatchObject({ size: 4 });
   expect(await hub.sweep(Infinity)).toBe(0);
@@ -285,7 +279,7 @@ test('the hub removes unreferenced files after a while', async () => {
     homes.push(await note(id, file));
     await noteHome(file, homes.at(-1) as FileHome, store);
   }
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await world.ask({ delete: { ref: coll('notes'), id: '1' } });
   await world.ask({
     update: { ref: coll('notes'), id: '2' },
@@ -334,14 +328,12 @@ test('a device removes files to which no document and no pending write refers', 
 });
 
 test('after a restore of the hub, the device sends the chunks that the hub lacks', async () => {
-  const file = await putFile(bytes(2 * CHUNK), host(store));
-  const home = await note('1', file);
-  await noteHome(file, home, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  const { file, home } = await fileOfNote(2 * CHUNK);
+  await sendAll();
   const keys: string[] = [];
   for await (const { key } of blobs.list('')) keys.push(key);
   await blobs.delete(keys.filter((key) => key.endsWith('/1')));
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await expect(hub.manifest(ADMIN, { file, home })).rejects.toMatchObject({
     refusal: { code: 'file_not_uploaded' },
   });
@@ -351,9 +343,7 @@ test('after a restore of the hub, the device sends the chunks that the hub lacks
 });
 
 test('chunks damaged in transfer are sent again; a file damaged on the device is not sent', async () => {
-  const file = await putFile(bytes(5), host(store));
-  const home = await note('1', file);
-  await noteHome(file, home, store);
+  const { file, home } = await fileOfNote(5);
   const working = transportOf(ADMIN);
   let isLying = true;
   const lying: FileTransport = {
@@ -413,7 +403,7 @@ test('a file removed while it is put or fetched is complete in the end', async (
 
   const home = await note('1', file);
   await noteHome(file, home, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await store.remove(file, () => true);
   await fetchFile({ file, home }, transportOf(ADMIN), host(removing()));
   expect(await store.record(file)).toMatchObject({ isWhole: true });
@@ -421,11 +411,9 @@ test('a file removed while it is put or fetched is complete in the end', async (
 });
 
 test('a file that was damaged on the device is sent when it is put again', async () => {
-  const file = await putFile(bytes(5), host(store));
-  const home = await note('1', file);
-  await noteHome(file, home, store);
+  const { file, home } = await fileOfNote(5);
   await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   const isDamaged = { isWhole: false, sent: [], failed: expect.stringContaining('damaged') };
   expect(await store.record(file)).toMatchObject(isDamaged);
   // In the meantime, another write that refers to the file is confirmed.
@@ -435,7 +423,7 @@ test('a file that was damaged on the device is sent when it is put again', async
   expect(await store.record(file)).toMatchObject(isDamaged);
   await putFile(bytes(5), host(store));
   expect(await store.record(file)).toMatchObject({ isWhole: true, failed: undefined });
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   expect(await store.record(file)).toMatchObject({
     unsent: [],
     sent: expect.arrayContaining([home]),
@@ -444,24 +432,21 @@ test('a file that was damaged on the device is sent when it is put again', async
 });
 
 test('a chunk that was damaged on the device is fetched again', async () => {
-  const file = await putFile(bytes(5), host(store));
-  const home = await note('1', file);
-  await noteHome(file, home, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  const { file, home } = await fileOfNote(5);
+  await sendAll();
   await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
   await noteHome(file, await note('2', file), store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   expect(await store.record(file)).toMatchObject({ isWhole: false });
   await fetchFile({ file, home }, transportOf(ADMIN), host(store));
   expect(await readBack(store, file)).toEqual(new Uint8Array(await bytes(5).arrayBuffer()));
 });
 
 test('an unreferenced damaged file is removed although it is still to be sent', async () => {
-  const file = await putFile(bytes(5), host(store));
-  await noteHome(file, await note('1', file), store);
+  const { file } = await fileOfNote(5);
   await noteHome(file, await note('2', file), store);
   await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   const swept = { database: createMemoryStore(), store, pause: () => Promise.resolve() };
   const sweep = () => sweepFiles(clock + 1, { ...swept, nowMs: () => clock });
   expect([await sweep(), await sweep()]).toEqual([0, 1]);
@@ -472,9 +457,7 @@ test('a sweep keeps the file of a write that becomes a document during the sweep
   const file = await putFile(bytes(3), host(store));
   const row = (key: string, value: string) => ({ key: key as never, entries: [], value });
   const waiting = { space: 'sync', row: row('b', JSON.stringify({ q: file })) } as const;
-  const change = (
-    changes: Parameters<Parameters<Parameters<typeof database.write>[0]>[0]['apply']>[0],
-  ) => database.write(async (tx) => tx.apply(changes), { durability: 'relaxed' });
+  const change = changing(database);
   await change({ puts: [waiting], deletes: [] });
   let isDone = false;
   const pause = async (): Promise<void> => {
@@ -490,14 +473,7 @@ test('a sweep keeps the file of a write that becomes a document during the sweep
 });
 
 test('a file is uploaded again if its document refers to it again while the hub removes it', async () => {
-  const file = await putFile(bytes(5), host(store));
-  const home = await note('1', file);
-  await noteHome(file, home, store);
-  const photo = (of: FileName | null) =>
-    world.ask({
-      update: { ref: coll('notes'), id: '1' },
-      params: obj({ data: obj({ photo: of }) }),
-    });
+  const { file, home } = await fileOfNote(5);
   let sending: Promise<void> | undefined;
   hub = openHub({
     ...blobs,
@@ -506,13 +482,13 @@ test('a file is uploaded again if its document refers to it again while the hub 
       // A single key is a mark, which is deleted when the upload begins.
       if (keys.length === 1) return blobs.delete(keys);
       await photo(file);
-      sending = sendFiles(store, transportOf(ADMIN), quiet);
+      sending = sendAll();
       // Lets the upload run as far as it can.
       for (let i = 0; i < 3; i++) await photo(file);
       await blobs.delete(keys);
     },
   });
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await photo(null);
   await noteHome(file, home, store);
   expect(await hub.sweep(Infinity)).toBe(1);
@@ -563,7 +539,7 @@ test('fetching a file for one document does not forget that it was sent for othe
   const file = await putFile(bytes(5), host(store));
   const [first, second] = [await note('1', file), await note('2', file)];
   await noteHome(file, first, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   const other = createMemoryFiles();
   await putFile(bytes(5), host(other));
   await noteHome(file, second, other);
@@ -612,9 +588,7 @@ test('a device keeps the file of a deleted document for a day', async () => {
   const file = await putFile(bytes(3), host(store));
   const key = 'a' as never;
   const row = { space: 'documents', row: { key, entries: [], value: file } } as const;
-  const change = (
-    changes: Parameters<Parameters<Parameters<typeof database.write>[0]>[0]['apply']>[0],
-  ) => database.write(async (tx) => tx.apply(changes), { durability: 'relaxed' });
+  const change = changing(database);
   await change({ puts: [row], deletes: [] });
   const DAY = 86_400_000;
   // The app was closed for a week, so there was no sweep.
@@ -634,14 +608,7 @@ test('a device keeps the file of a deleted document for a day', async () => {
 });
 
 test('a file is uploaded again if its document refers to it again while another hub removes it', async () => {
-  const file = await putFile(bytes(5), host(store));
-  const home = await note('1', file);
-  await noteHome(file, home, store);
-  const photo = (of: FileName | null) =>
-    world.ask({
-      update: { ref: coll('notes'), id: '1' },
-      params: obj({ data: obj({ photo: of }) }),
-    });
+  const { file, home } = await fileOfNote(5);
   let refused: unknown;
   const removing = openHub({
     ...blobs,
@@ -649,18 +616,16 @@ test('a file is uploaded again if its document refers to it again while another 
     async delete(keys) {
       if (keys.length > 1) {
         await photo(file);
-        refused = await sendFiles(store, transportOf(ADMIN), quiet).catch(
-          (reason: unknown) => reason,
-        );
+        refused = await sendAll().catch((reason: unknown) => reason);
       }
       await blobs.delete(keys);
     },
   });
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await photo(null);
   await noteHome(file, home, store);
   expect(await removing.sweep(Infinity)).toBe(1);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
   expect(refused).toMatchObject({ refusal: { code: 'file_not_uploaded' } });
@@ -669,23 +634,18 @@ test('a file is uploaded again if its document refers to it again while another 
 test('if a hub stops while it removes a file, uploads of the file are refused for minutes only', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
-  const photo = (of: FileName | null) =>
-    world.ask({
-      update: { ref: coll('notes'), id: '1' },
-      params: obj({ data: obj({ photo: of }) }),
-    });
   const stopping = openHub({
     ...blobs,
     list: (prefix) => blobs.list(prefix),
     delete: () => Promise.reject(new Error('stopped')),
   });
   await noteHome(file, home, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await photo(null);
   await expect(stopping.sweep(Infinity)).rejects.toThrow('stopped');
   await photo(file);
   await noteHome(file, home, store);
-  const send = () => sendFiles(store, transportOf(ADMIN), quiet);
+  const send = () => sendAll();
   await expect(send()).rejects.toMatchObject({ refusal: { code: 'file_not_uploaded' } });
   world.now += 600_000_000;
   await send();
@@ -695,11 +655,6 @@ test('if a hub stops while it removes a file, uploads of the file are refused fo
 test('a hub that was suspended while it removed a file does not delete a later upload', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
-  const photo = (of: FileName | null) =>
-    world.ask({
-      update: { ref: coll('notes'), id: '1' },
-      params: obj({ data: obj({ photo: of }) }),
-    });
   const { transactions } = world.engine;
   let looked = 0;
   /** Uploads the file between the hub's last check of the document and the removal, later than other hubs respect its mark. */
@@ -710,12 +665,12 @@ test('a hub that was suspended while it removed a file does not delete a later u
     world.now += 600_000_000;
     await photo(file);
     await noteHome(file, home, store);
-    await sendFiles(store, transportOf(ADMIN), quiet);
+    await sendAll();
     return found;
   };
   const frozen = openHub(blobs, { transactions: { ...transactions, read } });
   await noteHome(file, home, store);
-  await sendFiles(store, transportOf(ADMIN), quiet);
+  await sendAll();
   await photo(null);
   expect(await frozen.sweep(Infinity)).toBe(0);
   expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
@@ -728,9 +683,7 @@ test('a hub that was suspended while it removed a file does not delete a later u
 test('files whose upload failed are sent last and do not block others', async () => {
   const files: FileName[] = [];
   for (const seed of [1, 2, 3, 4]) {
-    const file = await putFile(bytes(5, seed), host(store));
-    await noteHome(file, await note(String(seed), file), store);
-    files.push(file);
+    files.push((await fileOfNote(5, { id: String(seed), seed })).file);
   }
   const [first, second, ...others] = files;
   const working = transportOf(ADMIN);
@@ -751,9 +704,7 @@ test('files whose upload failed are sent last and do not block others', async ()
 test('a file whose upload failed once is not blocked by one that always fails', async () => {
   const files: FileName[] = [];
   for (const seed of [1, 2]) {
-    const file = await putFile(bytes(5, seed), host(store));
-    await noteHome(file, await note(String(seed), file), store);
-    files.push(file);
+    files.push((await fileOfNote(5, { id: String(seed), seed })).file);
   }
   const [never, later] = files as [FileName, FileName];
   const working = transportOf(ADMIN);

@@ -9,6 +9,7 @@ import { putFile } from '../../device/files/put-file.ts';
 import type { FileName, FilePlace, Manifest } from '../../protocol/files.ts';
 import { isSyncRefusal } from '../../protocol/refusals.ts';
 import { HubWorld, type Device } from '../../testing/hub-world.ts';
+import { lambda, reads, role } from '../../testing/things.ts';
 import { createMemoryBlobs, type BlobStore } from './blob-store.ts';
 import { FileHub, type FileHubOptions } from './file-hub.ts';
 
@@ -130,19 +131,9 @@ test.each([
 );
 
 test('a device that may not read the document learns nothing of its file', async () => {
-  const open = { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false };
-  const privileges = obj({
-    resource: coll('notes'),
-    actions: obj({ read: { query: { lambda: 'r', expr: open } } }),
-  });
+  const open = { select: ['data', 'open'], from: { get: { var: 'ref' } }, default: false };
   const token = await world.user(1);
-  await world.ask({
-    create_role: obj({
-      name: 'people',
-      membership: [obj({ resource: coll('users') })],
-      privileges: [privileges],
-    }),
-  });
+  await world.ask(role(reads(coll('notes'), lambda(open))));
   const [heron, owl] = [await photo(1, 1), await photo(1, 2)];
   await note('1', heron.file);
   await note('2', owl.file, { open: true });

@@ -41,10 +41,15 @@ async function listen(world: HubWorld, device: Device) {
   return { subscription, heard, pokes };
 }
 
-test('a device gets a hint when a commit touches one of its sets, and none for other commits', async () => {
+/** A hub, and a device with one set that listens to it. */
+async function listening() {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
-  const { heard, subscription } = await listen(world, device);
+  return { world, device, ...(await listen(world, device)) };
+}
+
+test('a device gets a hint when a commit touches one of its sets, and none for other commits', async () => {
+  const { world, device, heard, subscription } = await listening();
   await device.pull();
   await world.ask(create(doc('things', 1), { kind: 'a' }));
   expect(await heard()).toBe(1);
@@ -113,9 +118,7 @@ test('subscribe() refuses another user, a malformed device id and an unknown sec
 });
 
 test('after a device has pulled, each hint contains its next pull, from the cursor of the last one', async () => {
-  const world = await open();
-  const device = (await world.device()).watch(THINGS);
-  const { pokes } = await listen(world, device);
+  const { world, device, pokes } = await listening();
   await device.pull();
   const stood = device.cursor;
   await world.ask(create(doc('things', 1), { kind: 'a' }));
@@ -151,9 +154,7 @@ test('all streams of a device get a hint, also if one of them got it in an earli
 });
 
 test('a pull that is too large is left out of the hint, and the device pulls itself', async () => {
-  const world = await open();
-  const device = (await world.device()).watch(THINGS);
-  const { pokes } = await listen(world, device);
+  const { world, device, pokes } = await listening();
   await device.pull();
   const text = 'x'.repeat(40_000);
   const both = [1, 2].map((id) => create(doc('things', id), { text }));
@@ -165,9 +166,7 @@ test('a pull that is too large is left out of the hint, and the device pulls its
 });
 
 test('the answer to a push contains the next pull, and later hints continue from its cursor', async () => {
-  const world = await open();
-  const device = (await world.device()).watch(THINGS);
-  const { pokes } = await listen(world, device);
+  const { world, device, pokes } = await listening();
   await device.pull();
   const stood = device.cursor;
   const { brought, verdicts } = await device.push(device.item({ query: create(doc('things', 1)) }));
@@ -181,9 +180,7 @@ test('the answer to a push contains the next pull, and later hints continue from
 });
 
 test('a device that must pull after its push gets no hint before that pull', async () => {
-  const world = await open();
-  const device = (await world.device()).watch(THINGS);
-  const { pokes } = await listen(world, device);
+  const { world, device, pokes } = await listening();
   await device.pull();
   const text = 'x'.repeat(70_000);
   const pushed = await device.push(device.item({ query: create(doc('things', 1), { text }) }));
@@ -204,10 +201,8 @@ function besides(world: HubWorld) {
 }
 
 test('a device that pulls from another process after its push gets hints about commits of others', async () => {
-  const world = await open();
+  const { world, device, pokes } = await listening();
   const pullElsewhere = besides(world);
-  const device = (await world.device()).watch(THINGS);
-  const { pokes } = await listen(world, device);
   await pullElsewhere(device);
   await device.push(device.item({ query: create(doc('things', 1)) }));
   await pullElsewhere(device);
@@ -217,10 +212,8 @@ test('a device that pulls from another process after its push gets hints about c
 });
 
 test('a device expected to pull here that pulled from another process gets its hint at the next heartbeat', async () => {
-  const world = await open();
+  const { world, device, pokes, subscription } = await listening();
   const pullElsewhere = besides(world);
-  const device = (await world.device()).watch(THINGS);
-  const { pokes, subscription } = await listen(world, device);
   await device.pull();
   const text = 'x'.repeat(70_000);
   await device.push(device.item({ query: create(doc('things', 1), { text }) }));
@@ -262,10 +255,8 @@ test('a device that pulled other sets from another process before it listens get
 });
 
 test('a device that pulls other sets from another process while it listens gets hints about those sets', async () => {
-  const world = await open();
+  const { world, device, pokes } = await listening();
   const pullElsewhere = besides(world);
-  const device = (await world.device()).watch(THINGS);
-  const { pokes } = await listen(world, device);
   await device.pull();
   device.watch(THINGS, { documents: coll('others') });
   await pullElsewhere(device);

@@ -10,7 +10,7 @@ import { DAY_MICROS } from '../../../values/time.ts';
 import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
 import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
-import { count, ids, openThings, role, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
+import { count, ids, may, openThings, role, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
 import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
@@ -41,9 +41,6 @@ test('ids beyond those that a write carries are derived, so that the device know
   const more = derivedIds(write, device.idKey, sha256)(1);
   expect(await world.ask({ exists: doc('things', String(more)) })).toBe(true);
 });
-
-const may = (actions: Record<string, unknown>, resource = coll('things')) =>
-  obj({ resource, actions: obj(actions) });
 
 /** A device of a user who may create things, and choose their ids if `mayChoose`. */
 async function creator(world: HubWorld, id: number, { mayChoose = false } = {}): Promise<Device> {

@@ -7,6 +7,7 @@ import type { BlobStore } from '../../hub/files/blob-store.ts';
 import { FileHub } from '../../hub/files/file-hub.ts';
 import type { FileName, FilePlace } from '../../protocol/files.ts';
 import { HubWorld } from '../hub-world.ts';
+import { may, role } from '../things.ts';
 import { when } from '../simulation/sim-schema.ts';
 import { KEPT_MS, LOST, type FileRun } from './file-run.ts';
 
@@ -59,24 +60,14 @@ export class FileHubWorld {
     };
     const open = { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false };
     const byOwner = { query: { lambda: 'r', expr: { or: [open, mine] } } };
-    await world.ask({
-      create_role: obj({
-        name: 'people',
-        membership: [obj({ resource: coll('users') })],
-        privileges: [
-          obj({
-            resource: coll('notes'),
-            actions: obj({
-              create: true,
-              create_with_id: true,
-              write: true,
-              delete: true,
-              read: byOwner,
-            }),
-          }),
-        ],
-      }),
-    });
+    const actions = {
+      create: true,
+      create_with_id: true,
+      write: true,
+      delete: true,
+      read: byOwner,
+    };
+    await world.ask(role(may(actions, coll('notes'))));
     return new FileHubWorld(run, world);
   }
 
