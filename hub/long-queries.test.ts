@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { platform } from 'node:process';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   makeFolder,
   removeTestHub,
@@ -105,15 +105,12 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     begun.child.kill('SIGKILL');
     await begun.exited;
   };
-  const withOwnHub = async (use: (own: HubProcess) => Promise<void>): Promise<void> => {
+  const beginOwn = async (): Promise<HubProcess> => {
     const folder = await makeFolder();
+    onTestFinished(() => rm(folder, { recursive: true }));
     const own = await begin(isPglite ? await prepareFolder(folder) : undefined);
-    try {
-      await use(own);
-    } finally {
-      await end(own);
-      await rm(folder, { recursive: true });
-    }
+    onTestFinished(() => end(own));
+    return own;
   };
 
   /** Shared by all tests, which use documents of their own. Tests that start a hub of their own say why. */
@@ -160,22 +157,22 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own: queries of earlier tests have waited too.
-  test('metrics name the database whose queries wait for their turn', () =>
-    withOwnHub(async (own) => {
-      const ask = asWith(own, await keyOf(own));
-      // Each takes some milliseconds, so only a few are begun in one turn of the event loop.
-      const adds = {
-        map: { lambda: 'i', expr: { add: [variable('i'), 1] } },
-        collection: numbers(5000),
-      };
-      const waited = async (): Promise<string> => {
-        await Promise.all(numbers(40).map(() => ask({ count: adds })));
-        return (await fetch(`${own.url}/metrics`)).text();
-      };
-      await expect
-        .poll(waited, { timeout: 20_000 })
-        .toMatch(/burrow_held_back\{limit="turn",who="database \(root\)"\} [1-9]/);
-    }));
+  test('metrics name the database whose queries wait for their turn', async () => {
+    const own = await beginOwn();
+    const ask = asWith(own, await keyOf(own));
+    // Each takes some milliseconds, so only a few are begun in one turn of the event loop.
+    const adds = {
+      map: { lambda: 'i', expr: { add: [variable('i'), 1] } },
+      collection: numbers(5000),
+    };
+    const waited = async (): Promise<string> => {
+      await Promise.all(numbers(40).map(() => ask({ count: adds })));
+      return (await fetch(`${own.url}/metrics`)).text();
+    };
+    await expect
+      .poll(waited, { timeout: 20_000 })
+      .toMatch(/burrow_held_back\{limit="turn",who="database \(root\)"\} [1-9]/);
+  });
 
   test('another thread executes a long live query, and repeats it after a commit that changes it', async () => {
     const id = String(Date.now());
@@ -224,8 +221,10 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
 
   // Linux only, because elsewhere priorities belong to processes. Needs a hub of its own: the thread must not exist before the
   // first long query.
-  test.runIf(platform === 'linux')('only the thread of long queries has a lower priority', () =>
-    withOwnHub(async (own) => {
+  test.runIf(platform === 'linux')(
+    'only the thread of long queries has a lower priority',
+    async () => {
+      const own = await beginOwn();
       const ask = asWith(own, await keyOf(own));
       const before = prioritiesOf(own);
       expect(new Set(before).size).toBe(1);
@@ -233,7 +232,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       const [normal = 0] = before;
       const lower = prioritiesOf(own).filter((nice) => nice !== normal);
       expect(lower).toEqual([Math.min(19, normal + 10)]);
-    }),
+    },
   );
 
   test('a long write commits once; the next query and a stream see it', async () => {
@@ -283,25 +282,25 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own: a thread that has worked before may be done too soon to be seen.
-  test('a thread executes a push with a long write, and the write is stored', () =>
-    withOwnHub(async (own) => {
-      const { push } = await openDevice(own);
-      const ask = asWith(own, await keyOf(own));
-      const [before, id, after] = numbers(3).map((n) => String(Date.now() * 10 + n));
-      const pushed = push([
-        create(`${before}`, 1),
-        counting(150, create(`${id}`, 2)),
-        create(`${after}`, 3),
-      ]);
-      await expect.poll(() => metric(own, 'long_queries')).toBe(1);
-      expect((await fetch(`${own.url}/ping`)).status).toBe(200);
-      expect(await pushed).toEqual([200, [1, 2, 3]]);
-      expect((await ask([get(`${before}`), get(`${id}`), get(`${after}`)])).body.resource).toEqual([
-        1, 2, 3,
-      ]);
-      // When it is sent again, nothing is executed again.
-      expect(await push([create(`${before}`, 1)], 0)).toEqual([200, [1]]);
-    }));
+  test('a thread executes a push with a long write, and the write is stored', async () => {
+    const own = await beginOwn();
+    const { push } = await openDevice(own);
+    const ask = asWith(own, await keyOf(own));
+    const [before, id, after] = numbers(3).map((n) => String(Date.now() * 10 + n));
+    const pushed = push([
+      create(`${before}`, 1),
+      counting(150, create(`${id}`, 2)),
+      create(`${after}`, 3),
+    ]);
+    await expect.poll(() => metric(own, 'long_queries')).toBe(1);
+    expect((await fetch(`${own.url}/ping`)).status).toBe(200);
+    expect(await pushed).toEqual([200, [1, 2, 3]]);
+    expect((await ask([get(`${before}`), get(`${id}`), get(`${after}`)])).body.resource).toEqual([
+      1, 2, 3,
+    ]);
+    // When it is sent again, nothing is executed again.
+    expect(await push([create(`${before}`, 1)], 0)).toEqual([200, [1]]);
+  });
 
   test('a push with a long text is executed, and one that is not JSON is refused', async () => {
     const { push, post } = await openDevice(hub);
@@ -317,35 +316,35 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own, which has started no thread yet.
-  test('another thread loads and checks a set while other credentials are active', () =>
-    withOwnHub(async (own) => {
-      const ask = asWith(own, await keyOf(own));
-      const name = `loaded_${Date.now()}`;
-      await own.query({ create_collection: object({ name }) });
-      for (const id of ['1', '2', '3'])
-        await own.query({ create: { ref: { collection: name }, id }, params: object({}) });
-      const { device, epoch, post } = await openDevice(own);
-      const set = { id: name, query: JSON.stringify({ documents: { collection: name } }) };
-      const pull = { refetch: [], settled: 0, maxBytes: 1e6 };
-      const exchange = async (path: string, message: object): Promise<Readonly<PulledOrChecked>> =>
-        (await post(path, JSON.stringify({ device, epoch, ...message }))).json() as never;
-      const load = () => exchange('pull', { ...pull, sets: [{ ...set, loaded: 'nothing' }] });
-      const idsIn = ({ puts = [] }: PulledOrChecked) => puts.map(([, id]) => id);
-      await expect
-        .poll(async () => {
-          // Another credential must have been active within the last second.
-          await ask('1');
-          expect(idsIn(await load())).toEqual(['1', '2', '3']);
-          return metric(own, 'query_threads_started');
-        })
-        .toBe(1);
-      const buckets = numbers(256).map(() => '0'.repeat(16));
-      await ask('1');
-      const { differing = [] } = await exchange('check', { set, buckets });
-      expect(differing.flatMap(({ documents }) => documents)).toHaveLength(3);
-      await ask('1');
-      expect(await exchange('check', { set, buckets: [] })).toMatchObject({ code: 'bad_message' });
-    }));
+  test('another thread loads and checks a set while other credentials are active', async () => {
+    const own = await beginOwn();
+    const ask = asWith(own, await keyOf(own));
+    const name = `loaded_${Date.now()}`;
+    await own.query({ create_collection: object({ name }) });
+    for (const id of ['1', '2', '3'])
+      await own.query({ create: { ref: { collection: name }, id }, params: object({}) });
+    const { device, epoch, post } = await openDevice(own);
+    const set = { id: name, query: JSON.stringify({ documents: { collection: name } }) };
+    const pull = { refetch: [], settled: 0, maxBytes: 1e6 };
+    const exchange = async (path: string, message: object): Promise<Readonly<PulledOrChecked>> =>
+      (await post(path, JSON.stringify({ device, epoch, ...message }))).json() as never;
+    const load = () => exchange('pull', { ...pull, sets: [{ ...set, loaded: 'nothing' }] });
+    const idsIn = ({ puts = [] }: PulledOrChecked) => puts.map(([, id]) => id);
+    await expect
+      .poll(async () => {
+        // Another credential must have been active within the last second.
+        await ask('1');
+        expect(idsIn(await load())).toEqual(['1', '2', '3']);
+        return metric(own, 'query_threads_started');
+      })
+      .toBe(1);
+    const buckets = numbers(256).map(() => '0'.repeat(16));
+    await ask('1');
+    const { differing = [] } = await exchange('check', { set, buckets });
+    expect(differing.flatMap(({ documents }) => documents)).toHaveLength(3);
+    await ask('1');
+    expect(await exchange('check', { set, buckets: [] })).toMatchObject({ code: 'bad_message' });
+  });
 
   test('a long answer is the same as from one thread', async () => {
     const ask = asWith(hub, await keyOf(hub));
@@ -367,28 +366,28 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   });
 
   // Needs a hub of its own, for the same reason.
-  test('the main thread does not parse a body of 8 MB', () =>
-    withOwnHub(async (own) => {
-      const ask = asWith(own, await keyOf(own));
-      const large = ask({ count: numbers(1_000_000) });
-      await expect.poll(() => metric(own, 'long_queries')).toBe(1);
-      expect((await fetch(`${own.url}/ping`)).status).toBe(200);
-      expect(await large).toEqual({ status: 200, body: { resource: 1_000_000 } });
-    }));
+  test('the main thread does not parse a body of 8 MB', async () => {
+    const own = await beginOwn();
+    const ask = asWith(own, await keyOf(own));
+    const large = ask({ count: numbers(1_000_000) });
+    await expect.poll(() => metric(own, 'long_queries')).toBe(1);
+    expect((await fetch(`${own.url}/ping`)).status).toBe(200);
+    expect(await large).toEqual({ status: 200, body: { resource: 1_000_000 } });
+  });
 
   // Needs a hub of its own, because it is stopped.
-  test('the hub stops while long queries run', () =>
-    withOwnHub(async (own) => {
-      const ask = asWith(own, await keyOf(own));
-      const asked = numbers(20)
-        .map(() => ask(counting(150)))
-        .map((each) => each.then(({ status }) => status).catch(() => 'disconnected'));
-      await expect.poll(() => metric(own, 'long_queries_waiting')).toBeGreaterThan(1);
-      own.child.kill('SIGTERM');
-      for (const ended of await Promise.all(asked))
-        expect([200, 503, 'disconnected']).toContain(ended);
-      expect(await own.exited).toEqual({ code: 0, signal: null });
-    }));
+  test('the hub stops while long queries run', async () => {
+    const own = await beginOwn();
+    const ask = asWith(own, await keyOf(own));
+    const asked = numbers(20)
+      .map(() => ask(counting(150)))
+      .map((each) => each.then(({ status }) => status).catch(() => 'disconnected'));
+    await expect.poll(() => metric(own, 'long_queries_waiting')).toBeGreaterThan(1);
+    own.child.kill('SIGTERM');
+    for (const ended of await Promise.all(asked))
+      expect([200, 503, 'disconnected']).toContain(ended);
+    expect(await own.exited).toEqual({ code: 0, signal: null });
+  });
 });
 
 /** The nice value of each thread of the hub. */

@@ -48,6 +48,16 @@ async function fill({ query }: TestHub, count = 40): Promise<void> {
   await query({ delete: { ref: { collection: 'notes' }, id: '2' } });
 }
 
+/** A hub with notes, and a dump of its store. */
+async function dumped(count?: number) {
+  const store = createMemoryStore();
+  const hub = await open(store);
+  await fill(hub, count);
+  const file = join(folder, 'backup.gz');
+  const rows = await dumpStore(store, file, { now, onProgress: ignore });
+  return { store, hub, file, rows };
+}
+
 const linesOf = async (dump: string): Promise<string[]> =>
   gunzipSync(await readFile(dump))
     .toString()
@@ -57,11 +67,7 @@ const countOf = async ({ query }: TestHub): Promise<unknown> =>
   (await query({ count: { match: { index: 'by_n' }, terms: 1 } })).body.resource;
 
 test('a dump is loaded unchanged, with history, under a new epoch and with the same id key', async () => {
-  const store = createMemoryStore();
-  const hub = await open(store);
-  await fill(hub);
-  const file = join(folder, 'backup.gz');
-  const rows = await dumpStore(store, file, { now, onProgress: ignore });
+  const { store, hub, file, rows } = await dumped();
   const before = await countOf(hub);
   const target = createMemoryStore();
   expect(await loadStore(target, file, ignore)).toBe(rows);
@@ -117,10 +123,7 @@ test('a dump fails if its file cannot be opened while the store is read', async 
 });
 
 test('a truncated or changed dump is refused, and no hub opens what was loaded of it', async () => {
-  const store = createMemoryStore();
-  await fill(await open(store));
-  const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, { now, onProgress: ignore });
+  const { file } = await dumped();
   const whole = await readFile(file);
   const text = gunzipSync(whole).toString();
   const changed = text.replace('"documents"', '"history"');
@@ -150,10 +153,7 @@ test.each([
   ['an end of another form', '{"end":5}', /is damaged: line 4 /],
   ['a number in place of a row', '5', /is damaged: line 4 /],
 ])('load refuses a dump with %s and says why', async (_, line, why) => {
-  const store = createMemoryStore();
-  await fill(await open(store), 3);
-  const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, { now, onProgress: ignore });
+  const { file } = await dumped(3);
   const lines = await linesOf(file);
   await writeFile(file, gzipSync([...lines.slice(0, 3), line, ''].join('\n')));
   const loading = loadStore(createMemoryStore(), file, ignore);
@@ -182,10 +182,7 @@ test('a dump preserves Unicode line separators', async () => {
 });
 
 test('a store whose load was interrupted can be neither dumped nor moved', async () => {
-  const store = createMemoryStore();
-  await fill(await open(store), 3);
-  const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, { now, onProgress: ignore });
+  const { file } = await dumped(3);
   const lines = await linesOf(file);
   await writeFile(file, gzipSync(lines.slice(0, -2).join('\n')));
   const target = createMemoryStore();
@@ -226,10 +223,7 @@ test('large rows are read and loaded a few at a time', async () => {
 });
 
 test('load refuses a store that holds data', async () => {
-  const store = createMemoryStore();
-  await fill(await open(store), 1);
-  const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, { now, onProgress: ignore });
+  const { store, file } = await dumped(1);
   await expect(loadStore(store, file, ignore)).rejects.toThrow('only an empty store');
 });
 

@@ -17,7 +17,7 @@ import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { documentKey } from '../../src/codec/key.ts';
 import { EngineWorld, ROOT } from '../../src/engine/testing/engine-world.ts';
@@ -419,65 +419,61 @@ describe('migrate()', () => {
     (name) => `burrow_${name}`,
   );
   const postgres = sharedPostgres();
-  const withConnections = async (
-    count: number,
-    use: (connections: readonly SqlConnection[]) => Promise<void>,
-  ): Promise<void> => {
+  const connect = async (count: number): Promise<readonly SqlConnection[]> => {
     const database = openServer((await postgres()).url);
     const connections = await Promise.all(Array.from({ length: count }, () => database.connect()));
-    try {
-      await use(connections);
-    } finally {
+    onTestFinished(async () => {
       for (const each of connections) each.release();
       await database.close();
-    }
+    });
+    return connections;
   };
 
-  test('runs once if many call it concurrently', () =>
-    withConnections(4, async (connections) => {
-      // Which of them collide, and where, is random.
-      for (let round = 0; round < 25; round++) {
-        await connections[0]?.run([sql(`DROP TABLE IF EXISTS ${TABLES.join(', ')}`)]);
-        await Promise.all(connections.map((each) => migrate(each)));
-      }
-      const [found] = (await connections[0]?.run([sql('SELECT version FROM burrow_schema')])) ?? [];
-      expect(found?.rows).toEqual([[String(MIGRATIONS.length)]]);
-    }));
+  test('runs once if many call it concurrently', async () => {
+    const connections = await connect(4);
+    // Which of them collide, and where, is random.
+    for (let round = 0; round < 25; round++) {
+      await connections[0]?.run([sql(`DROP TABLE IF EXISTS ${TABLES.join(', ')}`)]);
+      await Promise.all(connections.map((each) => migrate(each)));
+    }
+    const [found] = (await connections[0]?.run([sql('SELECT version FROM burrow_schema')])) ?? [];
+    expect(found?.rows).toEqual([[String(MIGRATIONS.length)]]);
+  });
 
-  test('only queries the version if the tables are up to date', () =>
-    withConnections(1, async ([connection]) => {
-      if (!connection) throw new Error('No connection.');
-      await migrate(connection);
-      const asked: (readonly Statement[])[] = [];
-      const run = (statements: readonly Statement[]) => {
-        asked.push(statements);
-        return connection.run(statements);
-      };
-      await migrate({ run, release: () => undefined });
-      expect(asked).toHaveLength(1);
-    }));
+  test('only queries the version if the tables are up to date', async () => {
+    const [connection] = await connect(1);
+    if (!connection) throw new Error('No connection.');
+    await migrate(connection);
+    const asked: (readonly Statement[])[] = [];
+    const run = (statements: readonly Statement[]) => {
+      asked.push(statements);
+      return connection.run(statements);
+    };
+    await migrate({ run, release: () => undefined });
+    expect(asked).toHaveLength(1);
+  });
 
-  test('continues from the stored version, and rolls back if a step fails', () =>
-    withConnections(1, async ([connection]) => {
-      if (!connection) throw new Error('No connection.');
-      await migrate(connection);
-      const next = [...MIGRATIONS, ['CREATE TABLE burrow_next (n integer)']];
-      const failing = [...next, ['CREATE TABLE burrow_last (n integer)', 'SELECT nonsense']];
-      await expect(migrate(connection, failing)).rejects.toMatchObject({ code: '42703' });
-      await expect(connection.run([sql('SELECT * FROM burrow_next')])).rejects.toMatchObject({
-        code: '42P01',
-      });
-      await migrate(connection, next);
-      await connection.run([sql('SELECT * FROM burrow_next')]);
-      await expect(migrate(connection)).rejects.toMatchObject({
-        code: 'storage_unavailable',
-        message: expect.stringMatching(/version 2, and this version of Burrow knows/u),
-      });
-      await connection.run([
-        sql('DROP TABLE burrow_next'),
-        sql('UPDATE burrow_schema SET version = 1'),
-      ]);
-    }));
+  test('continues from the stored version, and rolls back if a step fails', async () => {
+    const [connection] = await connect(1);
+    if (!connection) throw new Error('No connection.');
+    await migrate(connection);
+    const next = [...MIGRATIONS, ['CREATE TABLE burrow_next (n integer)']];
+    const failing = [...next, ['CREATE TABLE burrow_last (n integer)', 'SELECT nonsense']];
+    await expect(migrate(connection, failing)).rejects.toMatchObject({ code: '42703' });
+    await expect(connection.run([sql('SELECT * FROM burrow_next')])).rejects.toMatchObject({
+      code: '42P01',
+    });
+    await migrate(connection, next);
+    await connection.run([sql('SELECT * FROM burrow_next')]);
+    await expect(migrate(connection)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringMatching(/version 2, and this version of Burrow knows/u),
+    });
+    await connection.run([
+      sql('DROP TABLE burrow_next'),
+      sql('UPDATE burrow_schema SET version = 1'),
+    ]);
+  });
 });
 
 describe('openHubStore() with isReadOnly', () => {
