@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { HubSettings } from '../settings/settings.ts';
 import { metric } from '../testing/metric.ts';
-import { dial } from '../testing/raw-hub.ts';
+import { dial } from '../testing/raw-connections.ts';
 import { openTestHub } from '../testing/test-hub.ts';
 
 const MIB = 1024 * 1024;

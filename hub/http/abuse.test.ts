@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { HUB_LIMITS, LIMITS } from '../../src/limits.ts';
 import { metric } from '../testing/metric.ts';
-import { dial, sockets } from '../testing/raw-hub.ts';
+import { dial, sockets } from '../testing/raw-connections.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 const DAWDLING = 500;

@@ -1,7 +1,7 @@
 /** Live queries over HTTP: what is sent at which time, and what is refused. */
 import { afterEach, expect, test } from 'vitest';
 import { metric } from '../testing/metric.ts';
-import { dial } from '../testing/raw-hub.ts';
+import { dial } from '../testing/raw-connections.ts';
 import { Refusal } from '../../src/errors.ts';
 import {
   memoryStorage,

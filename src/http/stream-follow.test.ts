@@ -3,7 +3,15 @@ import type { CommitNotice } from '../engine/host.ts';
 import { Refusal } from '../errors.ts';
 import { Commits } from './stream-commits.ts';
 import type { MemoryHost } from './testing/memory-host.ts';
-import { data, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';
+import {
+  data,
+  NOTE,
+  openStream,
+  query,
+  REF,
+  startStream,
+  withNotes,
+} from './testing/stream-kit.ts';
 
 const ALL = '/stream?fields=action,document,diff,prev';
 const update = (members: unknown) => ({ update: NOTE, params: data(members) });
@@ -48,8 +56,7 @@ test('a stream that cannot read the changes of a commit ends with an error', asy
   const set = { match: { index: 'by_tag' }, terms: 'x' };
   for (const followed of [NOTE, set]) {
     isAway = false;
-    const stream = await openStream(host, followed, { http: { ...host.http, engine: away } });
-    await stream.next();
+    const stream = await startStream(host, followed, { http: { ...host.http, engine: away } });
     isAway = true;
     await query(host, update({ n: 1 }));
     expect(await stream.next()).toMatchObject({ type: 'error', event: { code: 'time out' } });
@@ -61,8 +68,7 @@ test('a stream reports insertions into and removals from the history of a delete
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   await query(host, { delete: NOTE });
-  const stream = await openStream(host, NOTE);
-  await stream.next();
+  const stream = await startStream(host, NOTE);
   const before = { ts: Number(made['ts']) - 1, action: 'create' };
   await query(host, { insert: NOTE, ...before, params: data({ n: 4 }) });
   const event = { action: 'create', document: { ref: REF, ts: before.ts, data: { n: 4 } } };
@@ -76,8 +82,7 @@ test('a stream reports insertions into and removals from the history of a delete
 test('a query that changes the history and the current version causes events for both', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
-  const stream = await openStream(host, NOTE);
-  await stream.next();
+  const stream = await startStream(host, NOTE);
   const before = { ts: Number(made['ts']) - 1, action: 'create' };
   const removed = { remove: NOTE, ts: made['ts'], action: 'create' };
   const inserted = { insert: NOTE, ...before, params: data({ n: 4 }) };
@@ -95,8 +100,7 @@ test('a query that changes the history and the current version causes events for
 test('a new version after a change of the history causes one version event', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
-  const stream = await openStream(host, NOTE);
-  await stream.next();
+  const stream = await startStream(host, NOTE);
   const before = { ts: Number(made['ts']) - 1, action: 'create' };
   await query(host, { insert: NOTE, ...before, params: data({ n: 4 }) });
   await query(host, { update: NOTE, params: data({ n: 6 }) });
@@ -125,8 +129,7 @@ async function withOldNote() {
 
 test('the removal of expired history causes no events', async () => {
   const host = await withOldNote();
-  const stream = await openStream(host, NOTE, { path: ALL });
-  await stream.next();
+  const stream = await startStream(host, NOTE, { path: ALL });
   expect(await host.http.engine.collectExpiredData()).toBeGreaterThan(0);
   await query(host, update({ n: 4 }));
   expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'update' } });
@@ -142,8 +145,7 @@ test('a stream continues on a document older than its history when a document th
   const role = { name: 'reader', privileges: [{ object: privilege }] };
   const made = await query(host, { create_role: { object: role } });
   const { secret } = await query(host, { create_key: { object: { role: made['ref'] } } });
-  const stream = await openStream(host, NOTE, { secret: String(secret) });
-  await stream.next();
+  const stream = await startStream(host, NOTE, { secret: String(secret) });
   await query(host, { update: gate, params: data({ n: 1 }) });
   await query(host, update({ n: 4 }));
   expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'update' } });
@@ -154,8 +156,7 @@ test('insert and remove cause history_rewrite events', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const ts = Number(made['ts']);
-  const stream = await openStream(host, NOTE, { path: ALL });
-  await stream.next();
+  const stream = await startStream(host, NOTE, { path: ALL });
   const put = async (at: number, n: number) =>
     query(host, { insert: NOTE, ts: at, action: 'create', params: data({ n }) });
   await put(ts - 1000, 1);
@@ -224,8 +225,7 @@ test('with a long history a stream reports only rewritten versions, not those be
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ title: 'a heron', n: 0 }) });
   for (let n = 1; n < 1002; n += 1) await query(host, update({ n }));
-  const stream = await openStream(host, NOTE);
-  await stream.next();
+  const stream = await startStream(host, NOTE);
   const { ts: next } = await query(host, update({ n: 1002 }));
   expect(await stream.next()).toMatchObject({ type: 'version', txn: next });
   const { ts } = await query(host, update({ n: 1003 }));
@@ -245,8 +245,7 @@ test('history_rewrite events are sent only to roles that may read the history', 
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const secret = await keyWith(host, { read: true });
-  const stream = await openStream(host, NOTE, { secret });
-  await stream.next();
+  const stream = await startStream(host, NOTE, { secret });
   await query(host, {
     insert: NOTE,
     ts: Number(made['ts']) - 9,
@@ -313,8 +312,7 @@ test('a stream ends with an error when its token loses a role', async () => {
     params: { object: { instance: NOTE } },
   });
   const other = { ref: { collection: 'notes' }, id: '2' };
-  const stream = await openStream(host, other, { secret: String(token['secret']) });
-  await stream.next();
+  const stream = await startStream(host, other, { secret: String(token['secret']) });
   await query(host, { create: other, params: data({ n: 1 }) });
   expect(await stream.next()).toMatchObject({ type: 'version' });
   await query(host, update({ level: 'guest' }));
@@ -376,8 +374,7 @@ test('the expiry of a document causes no event, but its re-creation does', async
   let now = 1_767_225_600_000_000;
   const host = await withNotes({ clock: () => (now += 1) });
   const soon = { ttl: { time_add: { now: null }, offset: 1, unit: 'hour' } };
-  const stream = await openStream(host, NOTE);
-  await stream.next();
+  const stream = await startStream(host, NOTE);
   await query(host, { create: NOTE, params: { object: { data: { object: { n: 1 } }, ...soon } } });
   expect((await stream.next()).event).toMatchObject({ action: 'create' });
   now += 2 * 3600 * 1_000_000;

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { handleRequest } from './handle.ts';
 import type { HttpHost } from './message.ts';
-import { data, headersOf, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';
+import {
+  data,
+  headersOf,
+  NOTE,
+  openStream,
+  query,
+  REF,
+  startStream,
+  withNotes,
+} from './testing/stream-kit.ts';
 
 test('a document stream reports the creation, changes and deletion of the document', async () => {
   const host = await withNotes();
@@ -50,13 +59,11 @@ test('a document stream reports the creation, changes and deletion of the docume
 test('fields default to action and document, and a document opens the same stream as its ref', async () => {
   const host = await withNotes();
   await query(host, { create: NOTE, params: data({ a: 1 }) });
-  const stream = await openStream(host, { get: NOTE });
-  await stream.next();
+  const stream = await startStream(host, { get: NOTE });
   await query(host, { update: NOTE, params: data({ a: 2 }) });
   expect(Object.keys((await stream.next()).event)).toEqual(['action', 'document']);
   await stream.end();
-  const set = await openStream(host, { documents: { collection: 'notes' } });
-  await set.next();
+  const set = await startStream(host, { documents: { collection: 'notes' } });
   await query(host, { create: { collection: 'notes' } });
   expect(Object.keys((await set.next()).event)).toEqual(['action', 'document']);
   await set.end();
@@ -64,12 +71,11 @@ test('fields default to action and document, and a document opens the same strea
 
 test('a set stream reports added and removed entries, removals first', async () => {
   const host = await withNotes();
-  const stream = await openStream(
+  const stream = await startStream(
     host,
     { match: { index: 'by_tag' }, terms: 'x' },
     { path: '/stream?fields=action,document,index' },
   );
-  await stream.next();
   const index = {
     ref: { '@ref': { id: 'by_tag', collection: { '@ref': { id: 'indexes' } } } },
     terms: ['x'],
@@ -111,8 +117,7 @@ test.each([
   const host = await withNotes();
   const set = { match: { index: 'by_tag' }, terms: 'x' };
   const path = '/stream?fields=document,index';
-  const stream = await openStream(host, set, { path, apiVersion });
-  await stream.next();
+  const stream = await startStream(host, set, { path, apiVersion });
   await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
   expect((await stream.next()).event).toMatchObject({ document: { ref }, index: { values: [1] } });
   await stream.end();
@@ -123,8 +128,7 @@ test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
   async (apiVersion) => {
     const host = await withNotes();
     const made = await query(host, { create: NOTE, params: data({ a: 1, b: 1, self: NOTE }) });
-    const stream = await openStream(host, NOTE, { apiVersion });
-    await stream.next();
+    const stream = await startStream(host, NOTE, { apiVersion });
     await query(host, { update: NOTE, params: data({ a: 2 }) });
     const changed = { action: 'update', document: { data: { a: 2, b: 1 } } };
     expect(await stream.next()).toMatchObject({ type: 'version', event: changed });
@@ -141,8 +145,7 @@ test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
 test('a stream of version 2.0 follows the documents of a collection', async () => {
   const host = await withNotes();
   const set = { documents: { collection: 'notes' } };
-  const stream = await openStream(host, set, { apiVersion: '2.0' });
-  await stream.next();
+  const stream = await startStream(host, set, { apiVersion: '2.0' });
   await query(host, { create: NOTE });
   expect((await stream.next()).event).toMatchObject({
     document: { ref: { '@ref': 'classes/notes/1' } },
@@ -164,8 +167,7 @@ test('a set stream reports all 300 documents that one query has added, with valu
   const values = [{ object: { field: ['data', 'at'], mva: false } }];
   const index = { name: 'places', source: { collection: 'notes' }, values };
   await query(host, { create_index: { object: index } });
-  const stream = await openStream(host, { match: { index: 'places' } });
-  await stream.next();
+  const stream = await startStream(host, { match: { index: 'places' } });
   const created = { create: { collection: 'notes' }, params: data({ at: { object: { x: 1 } } }) };
   await query(host, { do: Array.from({ length: 300 }, () => created) });
   for (let n = 0; n < 300; n += 1) expect((await stream.next()).type).toBe('set');
@@ -174,8 +176,7 @@ test('a set stream reports all 300 documents that one query has added, with valu
 
 test('a stream on the documents of a collection reports created and deleted ones', async () => {
   const host = await withNotes();
-  const stream = await openStream(host, { documents: { collection: 'notes' } });
-  await stream.next();
+  const stream = await startStream(host, { documents: { collection: 'notes' } });
   await query(host, { create: NOTE, params: data({ a: 1 }) });
   await query(host, { update: NOTE, params: data({ a: 2 }) });
   await query(host, { delete: NOTE });
@@ -194,8 +195,7 @@ test.each([
   const host = await withNotes();
   await query(host, { create_collection: { object: { name: 'options' } } });
   await query(host, { create: OPTIONS, params: data({ tag: 'x', of: 'notes' }) });
-  const stream = await openStream(host, set);
-  await stream.next();
+  const stream = await startStream(host, set);
   await query(host, { update: OPTIONS, params: data({ tag: 'y', of: 'options' }) });
   const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
   expect(await stream.next()).toMatchObject({ txn: made['ts'], event: { action: 'add' } });
@@ -208,8 +208,7 @@ test.each([
 test('a stream ends with an error when its secret is no longer valid', async () => {
   const host = await withNotes();
   const key = await query(host, { create_key: { object: { role: 'server' } } });
-  const stream = await openStream(host, NOTE, { secret: String(key['secret']) });
-  await stream.next();
+  const stream = await startStream(host, NOTE, { secret: String(key['secret']) });
   await query(host, { delete: key['ref'] });
   await query(host, { create: NOTE, params: data({ a: 1 }) });
   expect(await stream.next()).toEqual({

@@ -8,7 +8,7 @@ import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Micros } from '../../values/value.ts';
-import type { ConformanceHost, HostAnswer, HostRequest } from '../conformance.contract.ts';
+import type { ConformanceHost, HostAnswer } from '../conformance.contract.ts';
 import { handleRequest } from '../handle.ts';
 import type { HttpHost, HttpRequest } from '../message.ts';
 
@@ -53,20 +53,11 @@ export function openMemoryHost(
   const report = (reason: unknown): void => void reports.push(reason);
   const exports = new LogExports({ ...shared, log, report });
   const http = { ...shared, engine, log, exports, report, build: 'burrow test' };
-  const request = async ({ method, path, headers, body }: HostRequest): Promise<HostAnswer> => {
-    const answer = await handleRequest({ method, path, headers, body }, http);
+  const handle: MemoryHost['handle'] = async ({ method = 'GET', headers = {}, body, ...more }) => {
+    const answer = await handleRequest({ method, headers, body, ...more }, http);
     return { ...answer, body: await textOf(answer.body) };
   };
-  return Promise.resolve({
-    admin,
-    http,
-    reports,
-    request,
-    async handle({ method = 'GET', path, headers = {}, body, base }) {
-      const answer = await handleRequest({ method, path, headers, body, base }, http);
-      return { ...answer, body: await textOf(answer.body) };
-    },
-  });
+  return Promise.resolve({ admin, http, reports, request: handle, handle });
 }
 
 let last: Micros = 0;

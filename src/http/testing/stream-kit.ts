@@ -56,6 +56,13 @@ export async function openStream(
   };
 }
 
+/** Like `openStream()`, and reads the first frame. */
+export async function startStream(...opening: Parameters<typeof openStream>) {
+  const stream = await openStream(...opening);
+  await stream.next();
+  return stream;
+}
+
 export async function withNotes(
   options?: Parameters<typeof openMemoryHost>[0],
 ): Promise<MemoryHost> {

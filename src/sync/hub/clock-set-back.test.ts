@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { coll, create, obj } from '../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { DAY_MICROS } from '../../values/time.ts';
-import { HubWorld } from '../testing/hub-world.ts';
+import { HubWorld, statesOf } from '../testing/hub-world.ts';
 import { pruneDevices } from './pruning/prune-devices.ts';
 
 const BACK = 400 * DAY_MICROS;
@@ -26,10 +26,7 @@ test('devices get the time of the last commit, and their writes are confirmed be
   const { verdicts } = await device.push(first);
   world.now += BACK;
   const later = await device.push(unsent);
-  expect([...verdicts, ...later.verdicts].map(({ state }) => state)).toEqual([
-    'confirmed',
-    'confirmed',
-  ]);
+  expect(statesOf([...verdicts, ...later.verdicts])).toBe('confirmed confirmed');
   const times = await world.page({
     map: { lambda: 'x', expr: { select: ['data', 'at'], from: { get: { var: 'x' } } } },
     collection: { paginate: { documents: coll('things') } },

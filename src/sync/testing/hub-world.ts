@@ -121,6 +121,10 @@ export function accepted<T extends object>(answer: T | SyncRefusal): T {
   return answer;
 }
 
+/** For example, `confirmed refused`. */
+export const statesOf = (verdicts: readonly Pick<Verdict, 'state'>[]): string =>
+  verdicts.map(({ state }) => state).join(' ');
+
 interface AskedSet extends RequestedSet {
   readonly loaded: readonly (string | undefined)[] | 'nothing';
   readonly parts?: readonly SetPart[];

@@ -67,6 +67,13 @@ async function note(id: string, file: string, data: object = {}): Promise<void> 
   await world.ask(create({ ref: coll('notes'), id }, { photo: file, ...data }));
 }
 
+/** A photo to which the first note refers. */
+async function notedPhoto(chunks: number): Promise<Photo> {
+  const made = await photo(chunks);
+  await note('1', made.file);
+  return made;
+}
+
 const placeOf = ({ file }: Photo, id: string): FilePlace => ({ file, home: ['notes', id] });
 
 async function upload(of: Photo, id: string, at: FileHub = hub): Promise<void> {
@@ -199,8 +206,7 @@ test('a file is announced when all chunks have come, in any order', async () => 
 });
 
 test('a file that a hub did not announce before it stopped is announced when the upload begins again', async () => {
-  const heron = await photo(1);
-  await note('1', heron.file);
+  const heron = await notedPhoto(1);
   const { transactions } = world.engine;
   const stopping = openFileHub({
     engine: {
@@ -216,8 +222,7 @@ test('a file that a hub did not announce before it stopped is announced when the
 });
 
 test('a file of which the hub lost a chunk is announced again when it is complete', async () => {
-  const heron = await photo(2);
-  await note('1', heron.file);
+  const heron = await notedPhoto(2);
   await upload(heron, '1');
   const keys: string[] = [];
   for await (const { key } of blobs.list('')) keys.push(key);
@@ -234,8 +239,7 @@ async function spoil(name: string, bytes: Uint8Array): Promise<void> {
 test('a chunk damaged at the hub is reported once, counts as missing, and is replaced by the next upload', async () => {
   const reported: string[] = [];
   hub = openFileHub({ report: (reason) => reported.push(String(reason)) });
-  const heron = await photo(3);
-  await note('1', heron.file);
+  const heron = await notedPhoto(3);
   await upload(heron, '1');
   const place = placeOf(heron, '1');
   await spoil('1', new Uint8Array(CHUNK).fill(9));
@@ -265,8 +269,7 @@ test('a chunk that was damaged only in transfer from the bucket is read again', 
         key.endsWith('/0') && (reads += 1) === 1 ? new Uint8Array(3) : get(key),
     }),
   });
-  const heron = await photo(1);
-  await note('1', heron.file);
+  const heron = await notedPhoto(1);
   await upload(heron, '1');
   expect(await hub.read(ROOT, placeOf(heron, '1'), 0)).toEqual(chunkOf(heron, 0));
   expect(reported).toEqual([]);
@@ -278,8 +281,7 @@ test.each([
 ])('a manifest that %s is replaced by the next upload of the file', async (_, text) => {
   const reported: string[] = [];
   hub = openFileHub({ report: (reason) => reported.push(String(reason)) });
-  const heron = await photo(1);
-  await note('1', heron.file);
+  const heron = await notedPhoto(1);
   await upload(heron, '1');
   const place = placeOf(heron, '1');
   await spoil('manifest', new TextEncoder().encode(text));
@@ -292,8 +294,7 @@ test.each([
 });
 
 test('a file is announced once if its last chunk is written many times at once', async () => {
-  const heron = await photo(1);
-  await note('1', heron.file);
+  const heron = await notedPhoto(1);
   const place = placeOf(heron, '1');
   await hub.begin(ROOT, place, heron.manifest);
   const write = () => hub.write(ROOT, place, 0, chunkOf(heron, 0));
@@ -301,8 +302,7 @@ test('a file is announced once if its last chunk is written many times at once',
 });
 
 test('a file is not announced for a document that no longer refers to it', async () => {
-  const heron = await photo(1);
-  await note('1', heron.file);
+  const heron = await notedPhoto(1);
   const { device } = await listening(NOTES);
   const changing = openFileHub({
     blobs: {

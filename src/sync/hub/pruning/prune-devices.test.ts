@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../../store/memory.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import type { Store } from '../../../store/port.ts';
 import { scan } from '../../../store/scan.ts';
-import { Device } from '../../testing/hub-world.ts';
+import { Device, statesOf } from '../../testing/hub-world.ts';
 import { count, openThings } from '../../testing/things.ts';
 import { pruneChanges } from './prune-changes.ts';
 import { pruneDevices } from './prune-devices.ts';
@@ -73,7 +73,7 @@ test('a device that was pruned gets a new id: its unsent writes are judged, and 
   const writes = [sent, unsent].map(({ now }) => moved.item({ query: newThing, now, idKey }));
   await moved.hello();
   const { verdicts } = await moved.push(...writes);
-  expect(verdicts.map(({ state }) => state)).toEqual(['refused', 'confirmed']);
+  expect(statesOf(verdicts)).toBe('refused confirmed');
   expect(verdicts[0]?.body).toContain('more than 365 days ago');
   expect(await count(world)).toBe(3);
 });
@@ -108,7 +108,7 @@ test('a write is not made twice if an old copy of the device sends it after a ye
   // The clock of the copy was ahead when this write was made.
   const ahead = moved.item({ query: newThing, now: world.now + DAY, idKey });
   const { verdicts } = await moved.push(ahead, moved.item({ query: newThing, now, idKey }));
-  expect(verdicts.map(({ state }) => state)).toEqual(['amended', 'refused']);
+  expect(statesOf(verdicts)).toBe('amended refused');
   expect(await count(world)).toBe(2);
 });
 

@@ -11,7 +11,7 @@ import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
 import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
 import { count, ids, may, openThings, role, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
-import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
+import { accepted, Device, HubWorld, statesOf, wire } from '../../testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
 
@@ -68,13 +68,7 @@ test('T19 a write with an id that its device cannot have made needs create_with_
     device.item({ query: { do: [newThing, newThing] }, ids: [device.newId(), '4243'] }),
     device.item({ query: newThing }),
   );
-  expect(verdicts.map(({ state }) => state)).toEqual([
-    'refused',
-    'refused',
-    'confirmed',
-    'refused',
-    'confirmed',
-  ]);
+  expect(statesOf(verdicts)).toBe('refused refused confirmed refused confirmed');
   expect(verdicts[0]?.body).toContain('permission denied');
   expect(await world.ask({ exists: doc('things', own) })).toBe(true);
   expect(await world.ask({ exists: doc('things', 4242) })).toBe(false);
@@ -97,13 +91,7 @@ test('T19 an id made under another device id of the same person is accepted only
     second.item({ query: newThing, ids: [idWith(forged)], idKey: forged }),
     second.item({ query: newThing, ids: [idWith(FOREIGN)], idKey: FOREIGN }),
   );
-  expect(verdicts.map(({ state }) => state)).toEqual([
-    'confirmed',
-    'refused',
-    'refused',
-    'refused',
-    'refused',
-  ]);
+  expect(statesOf(verdicts)).toBe('confirmed refused refused refused refused');
 });
 
 const FOREIGN = 'ab'.repeat(32);
@@ -145,7 +133,7 @@ test('T19 a push cannot probe which documents exist: taken and foreign ids are r
   const { verdicts } = await device.push(
     ...['4242', '4243', own].map((id) => device.item({ query: newThing, ids: [id] })),
   );
-  expect(verdicts.map(({ state }) => state)).toEqual(['refused', 'refused', 'refused']);
+  expect(statesOf(verdicts)).toBe('refused refused refused');
   expect(new Set(verdicts.map(({ body }) => body)).size).toBe(1);
 });
 
@@ -230,13 +218,7 @@ test('S5 a write that fails is refused with its error, and the writes after it r
     device.item({ query: { nonsense: 1 } }),
     device.item({ query: item(2) }),
   );
-  expect(verdicts.map(({ state }) => state)).toEqual([
-    'confirmed',
-    'refused',
-    'confirmed',
-    'refused',
-    'confirmed',
-  ]);
+  expect(statesOf(verdicts)).toBe('confirmed refused confirmed refused confirmed');
   expect(verdicts[1]?.body).toContain('instance not found');
   expect(verdicts[3]?.body).toContain('invalid expression');
   expect(await count(world)).toBe(2);
@@ -399,12 +381,7 @@ test('T19 Now() of a write is not in the future of the hub, and never goes back'
     device.item({ query: stored(3), now: at + 86_400_000_000 }),
     device.item({ query: stored(4), now: at + SYNC_LIMITS.nowAheadMicros }),
   );
-  expect(verdicts.map(({ state }) => state)).toEqual([
-    'confirmed',
-    'amended',
-    'amended',
-    'confirmed',
-  ]);
+  expect(statesOf(verdicts)).toBe('confirmed amended amended confirmed');
   expect(await seconds(1)).toBe(at - 1000);
   expect(await seconds(2)).toBe(at - 1000);
   // The time of arrival: when the clock of the device is corrected, its next times are right at once.
@@ -475,7 +452,7 @@ test('T19 a function with its own role gets ids from the hub, not from the push'
     device.item({ query: { do: [newThing, call] }, ids: given }),
     device.item({ query: { do: [newThing, call] }, ids: [] }),
   );
-  expect(verdicts.map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
+  expect(statesOf(verdicts)).toBe('confirmed confirmed');
   expect(await world.ask({ exists: doc('things', given[0]!) })).toBe(true);
   for (const { body: text } of verdicts) {
     const { resource } = JSON.parse(text ?? '') as { resource: [string, { ref: WireRef }] };
@@ -771,7 +748,7 @@ test('a write that crashed its thread again is refused, and the writes after it 
     },
   });
   const { verdicts } = accepted(await sync.push(ROOT, wire(device.pushMessage(writes))));
-  expect(verdicts.map(({ state }) => state)).toEqual(['confirmed', 'refused', 'confirmed']);
+  expect(statesOf(verdicts)).toBe('confirmed refused confirmed');
   expect(verdicts[1]?.body).toContain('limit_exceeded');
   expect(new Set(begun)).toEqual(new Set([writes[0]?.hash, writes[2]?.hash]));
   expect(await count(world)).toBe(2);
