@@ -13,6 +13,7 @@ import type { PulledDocument } from '../protocol/identifiers.ts';
 import type { Verdict } from '../protocol/writes.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { scan } from '../../store/scan.ts';
+import type { SetAnswer, SetPart } from '../protocol/sets.ts';
 
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 
@@ -109,3 +110,17 @@ export const verdictOn = (
   state: Verdict['state'],
   ts: number,
 ): Verdict => ({ seq: item.seq, hash: item.hash, state, ts, body: undefined });
+
+/** The hub's answer for a set that is loaded, unless `more` says something else. */
+export const answerFor = (
+  id: string,
+  parts: readonly SetPart[] = [],
+  more: Partial<SetAnswer> = {},
+): SetAnswer => ({
+  id,
+  parts,
+  loaded: parts.map(() => undefined),
+  of: undefined,
+  error: undefined,
+  ...more,
+});

@@ -1,9 +1,12 @@
 /** A hub with numbered notes, and a device with a copy of them. */
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
+import type { SetPart } from '../protocol/sets.ts';
 import { DeviceWorld, everything, WELCOMED } from './device-world.ts';
 
 export const notes = { collection: 'notes' };
+/** All notes, as a part of a set. */
+export const NOTES_PART: SetPart = { kind: 'collection', collection: 1024 };
 /** The numbers of all notes. */
 export const notesPage = {
   map: { lambda: 'x', expr: { select: ['data', 'n'], from: { get: { var: 'x' } } } },

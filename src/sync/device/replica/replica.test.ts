@@ -7,9 +7,17 @@ import { createMemoryStore } from '../../../store/memory.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
 import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import { derivedIds } from '../../protocol/digest.ts';
-import { ADMIN, DeviceWorld, everything, verdictOn, WELCOMED } from '../../testing/device-world.ts';
+import {
+  ADMIN,
+  answerFor,
+  DeviceWorld,
+  everything,
+  verdictOn,
+  WELCOMED,
+} from '../../testing/device-world.ts';
 import {
   addToFirst,
+  NOTES_PART,
   createNote as create,
   firstNote,
   notes,
@@ -442,9 +450,7 @@ test('setSets() with the same sets keeps the staged parts of a pull', async () =
 test('setSets() with another query for a set loads it again', async () => {
   const { hub, device, fence } = await worlds();
   const whole = await everything(hub.store, { token: 't1' });
-  const collection = whole.puts[0]?.[0] ?? 0;
-  const part = { kind: 'collection', collection } as const;
-  const answer = { id: 'notes', parts: [part], loaded: [undefined], of: 1, error: undefined };
+  const answer = answerFor('notes', [NOTES_PART], { of: 1 });
   await device.replica.setSets([{ id: 'notes', query: 'one' }]);
   await device.replica.apply(fence, { ...whole, sets: [answer] });
   const { sets } = await device.replica.setSets([{ id: 'notes', query: 'other' }]);
@@ -464,14 +470,7 @@ test('apply() ignores the answer for a set that was removed and added again sinc
   const { hub, device, fence } = await worlds();
   const wanted = [{ id: 'notes', query: '{"documents":{"collection":"notes"}}' }];
   const whole = await everything(hub.store, { token: 't1' });
-  const collection = whole.puts[0]?.[0] ?? 0;
-  const answer = {
-    id: 'notes',
-    parts: [{ kind: 'collection', collection }],
-    loaded: [undefined],
-    of: undefined,
-    error: undefined,
-  } as const;
+  const answer = answerFor('notes', [NOTES_PART]);
   await device.replica.setSets(wanted);
   const { state } = await device.replica.apply(fence, { ...whole, sets: [answer] });
   const asked = { since: state.cursor, sets: state.sets };
@@ -528,23 +527,16 @@ test('setSets() and apply() request a comparison if a set ends while another one
   await device.replica.setSets([one, all]);
   const whole = await everything(hub.store, { token: 't1' });
   const [[collection, id]] = whole.puts as [[number, string, string]];
-  const answer = { of: undefined, error: undefined };
-  const sets = [
-    {
-      ...answer,
-      id: 'one',
-      parts: [{ kind: 'document', collection, id } as const],
-      loaded: [undefined],
-    },
-    { ...answer, id: 'all', parts: [{ kind: 'collection', collection } as const], loaded: [''] },
-  ];
+  const document = { kind: 'document', collection, id } as const;
+  const loading = answerFor('all', [NOTES_PART], { loaded: [''] });
+  const sets = [answerFor('one', [document]), loading];
   await device.replica.apply(fence, { ...whole, sets });
   expect((await device.replica.state())?.suspectSince).toBe(undefined);
   // No set contains the document until the page with it comes, and a page does not say which documents are gone.
   const error = { code: 'permission denied', description: 'Not any more.' };
-  const denied = [{ ...answer, id: 'one', parts: [], loaded: [], error }, sets[1]!];
+  const denied = [answerFor('one', [], { error }), loading];
   // The same if the hub refuses a set, or it loses a part.
-  for (const given of [denied, [{ ...sets[0]!, parts: [], loaded: [] }, sets[1]!]]) {
+  for (const given of [denied, [answerFor('one'), loading]]) {
     const { device: other, fence: own } = await worlds();
     await other.replica.setSets([one, all]);
     await other.replica.apply(own, { ...whole, sets });
@@ -556,8 +548,7 @@ test('setSets() and apply() request a comparison if a set ends while another one
   expect(await device.see(page)).toEqual({ data: [1] });
   // A comparison that began before does not cover the later reasons.
   const due = { ...whole, puts: [], after: 't1', token: 't2', check: true };
-  const known = { ...sets[1]!, loaded: [undefined] };
-  await device.replica.apply(fence, { ...due, sets: [known] });
+  await device.replica.apply(fence, { ...due, sets: [answerFor('all', [NOTES_PART])] });
   await device.replica.setSets([one]);
   expect((await device.replica.finishComparison(fence, 2)).suspectSince).toBe(3);
 });
@@ -565,24 +556,20 @@ test('setSets() and apply() request a comparison if a set ends while another one
 test('setSets() keeps the documents until the hub has resolved the new sets', async () => {
   const { hub, device, fence } = await worlds();
   const whole = await everything(hub.store, { token: 't1' });
-  const collection = whole.puts[0]?.[0] ?? 0;
-  const answer = { loaded: [undefined], of: undefined, error: undefined };
-  const parts = [{ kind: 'collection', collection } as const];
   await device.replica.setSets([{ id: 'notes', query: 'notes' }]);
-  await device.replica.apply(fence, { ...whole, sets: [{ ...answer, id: 'notes', parts }] });
+  await device.replica.apply(fence, { ...whole, sets: [answerFor('notes', [NOTES_PART])] });
   await device.submit(create(2));
   // A newer build of the app words its set differently, or asks for another set, without a connection.
   for (const id of ['the same', 'other']) {
     await device.replica.setSets([{ id, query: id }]);
     expect(await device.see(page)).toEqual({ data: [1, 2] });
   }
-  const none = { ...answer, id: 'other', parts: [], loaded: [] };
   const { state } = await device.replica.apply(fence, {
     ...whole,
     puts: [],
     after: 't1',
     token: 't2',
-    sets: [none],
+    sets: [answerFor('other')],
   });
   expect(await device.see(page)).toEqual({ data: [2] });
   // The doubt has an end: a comparison is due for what both sets contain.

@@ -5,7 +5,7 @@ import type { ChangeHint } from '../../protocol/hints.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Actor, Checked, Pulled } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
-import { ADMIN, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
+import { ADMIN, answerFor, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { WriteRecord } from '../state/outbox-record.ts';
 import type { Signal } from './signal.ts';
@@ -549,13 +549,9 @@ test('a syncer that is stopped before it has a fence ends at once and takes none
 
 test('a comparison is repeated if the sets changed before its differences were stored', async () => {
   const { world, hub, syncer } = await start();
-  const [notes, tasks] = [1024, 1025].map((collection) => ({
-    id: `${collection}`,
-    parts: [{ kind: 'collection', collection } as const],
-    loaded: [undefined],
-    of: 0,
-    error: undefined,
-  }));
+  const [notes, tasks] = [1024, 1025].map((collection) =>
+    answerFor(`${collection}`, [{ kind: 'collection', collection }], { of: 0 }),
+  );
   if (!notes || !tasks) throw new Error('two sets');
   const put = (sets: Pulled['sets']) => {
     hub.sets = sets;
@@ -595,13 +591,10 @@ describe('a set loaded in pages', () => {
     hub.trouble = async () => {
       if (hub.asked.at(-1) !== 'pull') return;
       const kept = (await world.replica.state())?.sets ?? [];
-      hub.sets = kept.map(({ id }) => ({
-        ...notes,
-        id,
-        loaded: [id === notes.id ? PAGES[pulls() - 1] : undefined],
-        of: undefined,
-        error: undefined,
-      }));
+      hub.sets = kept.map(({ id }) => {
+        const loaded = [id === notes.id ? PAGES[pulls() - 1] : undefined];
+        return answerFor(id, notes.parts, { loaded });
+      });
       onPull(pulls());
     };
     const apply = world.replica.apply.bind(world.replica);

@@ -1,8 +1,15 @@
 /** The answer of a copy lists what it lacks: collections and indexes that it read but does not keep completely. */
 import { describe, expect, test } from 'vitest';
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix } from '../../../codec/key.ts';
-import { everything, type DeviceWorld } from '../../testing/device-world.ts';
-import { createNote, firstNote, notes, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import { answerFor, everything, type DeviceWorld } from '../../testing/device-world.ts';
+import {
+  createNote,
+  firstNote,
+  notes,
+  NOTES_PART,
+  notesPage,
+  noteWorlds,
+} from '../../testing/note-worlds.ts';
 import { Changes } from '../../../http/changes.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
 import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
@@ -21,41 +28,31 @@ async function keeping(parts: readonly SetPart[], more: Partial<SetAnswer> = {})
   const world = await noteWorlds();
   const { device, fence, hub } = world;
   await device.replica.setSets([{ id: 'kept', query: '{}' }]);
-  const answer = {
-    id: 'kept',
-    parts,
-    loaded: parts.map(() => undefined),
-    of: undefined,
-    error: undefined,
-  };
-  await device.replica.apply(fence, {
-    ...(await everything(hub.store)),
-    sets: [{ ...answer, ...more }],
-  });
+  const sets = [answerFor('kept', parts, more)];
+  await device.replica.apply(fence, { ...(await everything(hub.store)), sets });
   return world;
 }
 
-const NOTES: SetPart = { kind: 'collection', collection: 1024 };
 const prefixOf = (n: number): string =>
   hexOfKey(keySuffix(termsPrefix(0, 32_768, [n]), indexPrefix(0, 32_768)));
 
 describe('answers that miss nothing', () => {
   test.each([
-    ['a page of a collection that is kept', NOTES, notesPage],
-    ['its count', NOTES, count({ documents: notes })],
-    ['a match of an index of nothing else', NOTES, count(byN(1))],
-    ['a document that is there', NOTES, { get: firstNote }],
-    ['one that is not', NOTES, { exists: noteRef('7') }],
+    ['a page of a collection that is kept', NOTES_PART, notesPage],
+    ['its count', NOTES_PART, count({ documents: notes })],
+    ['a match of an index of nothing else', NOTES_PART, count(byN(1))],
+    ['a document that is there', NOTES_PART, { get: firstNote }],
+    ['one that is not', NOTES_PART, { exists: noteRef('7') }],
     ['a match that is kept', { kind: 'index', index: 32_768, prefix: prefixOf(1) }, count(byN(1))],
     [
       'a document that is kept, and not there',
       { kind: 'document', collection: 1024, id: '7' },
       { exists: noteRef('7') },
     ],
-    ['who asks', NOTES, [{ current_identity: null }, { has_current_identity: null }]],
-    ['what reads no document', NOTES, { add: [1, 2] }],
-    ['what names the schema only', NOTES, { exists: notes }],
-    ['a query that fails', NOTES, { get: noteRef('7') }],
+    ['who asks', NOTES_PART, [{ current_identity: null }, { has_current_identity: null }]],
+    ['what reads no document', NOTES_PART, { add: [1, 2] }],
+    ['what names the schema only', NOTES_PART, { exists: notes }],
+    ['a query that fails', NOTES_PART, { get: noteRef('7') }],
   ] as const)('%s', async (_name, part, query) => {
     const { device } = await keeping([part]);
     expect(await missingOf(device, query)).toEqual([]);
@@ -74,9 +71,9 @@ describe('answers that miss collections or indexes', () => {
       [count(byN(2)), count({ documents: notes })],
       [{ index: 'by_n' }, { collection: 'notes' }],
     ],
-    ['tokens', NOTES, count({ documents: { tokens: null } }), [{ collection: 'tokens' }]],
-    ['all keys', NOTES, count({ keys: null }), [{ collection: 'keys' }]],
-    ['a key', NOTES, { exists: { ref: { keys: null }, id: '7' } }, [{ collection: 'keys' }]],
+    ['tokens', NOTES_PART, count({ documents: { tokens: null } }), [{ collection: 'tokens' }]],
+    ['all keys', NOTES_PART, count({ keys: null }), [{ collection: 'keys' }]],
+    ['a key', NOTES_PART, { exists: { ref: { keys: null }, id: '7' } }, [{ collection: 'keys' }]],
     ['a query that fails for it', match, { get: noteRef('7') }, [{ collection: 'notes' }]],
   ] as const)('%s', async (_name, part, query, missing) => {
     const { device } = await keeping([part]);
@@ -84,7 +81,7 @@ describe('answers that miss collections or indexes', () => {
   });
 
   test('a set that is being loaded', async () => {
-    const { device } = await keeping([NOTES], { loaded: [''] });
+    const { device } = await keeping([NOTES_PART], { loaded: [''] });
     expect(await missingOf(device, notesPage)).toEqual([{ collection: 'notes' }]);
   });
 
@@ -102,7 +99,7 @@ describe('answers that miss collections or indexes', () => {
     const pulled = await everything(hub.store, {
       schema: { version: 'without', documents: [] },
       puts: [],
-      sets: [{ id: 'kept', parts: [], loaded: [], of: undefined, error }],
+      sets: [answerFor('kept', [], { error })],
     });
     await device.replica.apply(fence, pulled);
     for (const asked of [count({ documents: notes }), count(byN(1)), { get: noteRef('1') }])
@@ -140,7 +137,7 @@ describe('while a comparison by fingerprints is due', () => {
   };
 
   test('no answer is complete while changes were skipped, not even for a document in the copy', async () => {
-    const { device, first, told, compared } = await whole(NOTES);
+    const { device, first, told, compared } = await whole(NOTES_PART);
     await told({ check: true, skipped: true });
     for (const query of [notesPage, count({ documents: notes }), { get: first }])
       expect(await missingOf(device, query)).toEqual(missing);
@@ -151,14 +148,14 @@ describe('while a comparison by fingerprints is due', () => {
   });
 
   test('answers are complete although a comparison of permissions is due', async () => {
-    const { device, first, told } = await whole(NOTES);
+    const { device, first, told } = await whole(NOTES_PART);
     await told({ check: true });
     for (const query of [notesPage, { get: first }])
       expect(await missingOf(device, query)).toEqual([]);
   });
 
   test('no answer is complete at a hub with another history', async () => {
-    const { device, fence, first, told, compared } = await whole(NOTES);
+    const { device, fence, first, told, compared } = await whole(NOTES_PART);
     await device.replica.resubmitAll(fence, 'f'.repeat(32));
     for (const query of [notesPage, { get: first }])
       expect(await missingOf(device, query)).toEqual(missing);
@@ -169,23 +166,19 @@ describe('while a comparison by fingerprints is due', () => {
   });
 
   test('a set loaded over remains of another set is incomplete, and a set that was complete before stays complete', async () => {
-    const { device, fence, hub, compared } = await whole(NOTES);
+    const { device, fence, hub, compared } = await whole(NOTES_PART);
     const match: SetPart = { kind: 'index', index: 32_768, prefix: prefixOf(1) };
     const [red, all] = [
       { id: 'red', query: 'red' },
       { id: 'all', query: 'all' },
     ];
-    const answer = { of: undefined, error: undefined };
     const pull = async (token: string, loaded: SetAnswer['loaded']) => {
       const after = (await device.replica.state())?.token;
       return device.replica.apply(fence, {
         ...(await everything(hub.store)),
         after,
         token,
-        sets: [
-          { ...answer, id: 'red', parts: [match], loaded: [undefined] },
-          { ...answer, id: 'all', parts: [NOTES], loaded },
-        ],
+        sets: [answerFor('red', [match]), answerFor('all', [NOTES_PART], { loaded })],
       });
     };
     await device.replica.setSets([{ id: 'kept', query: '{}' }, red]);
@@ -201,7 +194,7 @@ describe('while a comparison by fingerprints is due', () => {
   });
 
   test('live queries run again when the comparison has finished', async () => {
-    const { device, told, compared } = await whole(NOTES);
+    const { device, told, compared } = await whole(NOTES_PART);
     await told({ check: true, skipped: true });
     const { readSet } = await device.replica.read({
       query: JSON.stringify(notesPage),
