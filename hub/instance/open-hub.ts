@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { BUILD } from '../../hosts/build.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
-import { longTextReader } from '../../src/engine/session.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
 import type { HttpHost } from '../../src/http/message.ts';
@@ -157,7 +156,6 @@ function startEngine(
     rootHash,
     store,
     passwords,
-    readLong: longTextReader(pause),
     longQueries: evaluators,
     ...(evaluators && { fetchBytes: FETCH_BYTES }),
     ...(lease && { lease, groupMicros: GROUP_MICROS }),

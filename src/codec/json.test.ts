@@ -3,15 +3,7 @@ import { expect, test } from 'vitest';
 import { LIMITS } from '../limits.ts';
 import { anyDouble, anyInteger, anyString, anyWellFormedString } from '../values/arbitrary.ts';
 import { Double } from '../values/value.ts';
-import {
-  JsonError,
-  JsonReading,
-  parseJson,
-  quote,
-  stringifyJson,
-  wellFormed,
-  type Json,
-} from './json.ts';
+import { JsonError, parseJson, quote, stringifyJson, wellFormed, type Json } from './json.ts';
 
 /** The value that `JSON.parse` would have returned. */
 function toPlain(json: Json): unknown {
@@ -170,31 +162,6 @@ test('parseJson() reads long texts with escapes, and gives the offset of a synta
       expect.objectContaining({ reason: 'syntax', offset }),
     );
   }
-});
-
-test('JsonReading has the same value or error as parseJson(), in steps of any size', () => {
-  const outcome = (read: () => Json): unknown => {
-    try {
-      return read();
-    } catch (reason) {
-      if (!(reason instanceof JsonError)) throw reason;
-      return [reason.reason, reason.offset];
-    }
-  };
-  const bitByBit = (text: string, units: number): Json => {
-    const reading = new JsonReading(text, 8);
-    let turns = 0;
-    while (!reading.readOn(units)) expect(++turns).toBeLessThanOrEqual(text.length);
-    return reading.value;
-  };
-  fc.assert(
-    fc.property(anyJson, fc.nat(40), fc.integer({ min: 1, max: 9 }), (json, cut, units) => {
-      const whole = stringifyJson(json);
-      for (const text of [whole, whole.slice(0, cut), `${whole.slice(0, cut)},${whole.slice(cut)}`])
-        expect(outcome(() => bitByBit(text, units))).toEqual(outcome(() => parseJson(text, 8)));
-    }),
-    { numRuns: 300 },
-  );
 });
 
 test('parseJson() gives the offset of a syntax error', () => {

@@ -56,9 +56,7 @@ type Holder = Json[] | Map<string, Json>;
 
 /** @throws JsonError */
 export function parseJson(text: string, depthMax: number = LIMITS.jsonDepth): Json {
-  const reading = new JsonReading(text, depthMax);
-  reading.readOn(Number.POSITIVE_INFINITY);
-  return reading.value;
+  return new JsonReading(text, depthMax).read();
 }
 
 /** Undefined if the text is not JSON. */
@@ -71,36 +69,30 @@ export function tryParseJson(text: string): Json | undefined {
   }
 }
 
-/** A parser that works in steps, so that a long text does not block the event loop. */
-export class JsonReading {
+/** Not recursive, so that deep nesting cannot exhaust the stack. */
+class JsonReading {
   private readonly scan: Scan;
   /** The open arrays and objects; `keys` has, for each open object, the key whose value comes next. */
   private readonly begun: Holder[] = [];
   private readonly keys: string[] = [];
-  private isRead = false;
-  /** The parsed value, once `readOn` has returned true. */
-  value: Json = null;
+  /** Undefined until the whole text is parsed. */
+  private value: Json | undefined = undefined;
 
-  constructor(text: string, depthMax: number = LIMITS.jsonDepth) {
+  constructor(text: string, depthMax: number) {
     this.scan = { text, at: 0, depthLeft: depthMax };
     skipSpace(this.scan);
   }
 
-  /**
-   * Parses about this many more code units. A longer string or number is parsed whole.
-   * @returns true once the whole text is parsed
-   * @throws JsonError
-   */
-  readOn(units: number): boolean {
+  /** @throws JsonError */
+  read(): Json {
     const { scan } = this;
-    const until = scan.at + units;
-    while (!this.isRead && scan.at < until) {
+    while (this.value === undefined) {
       const unit = scan.text.charCodeAt(scan.at);
       if (unit === OPEN_OBJECT) this.beginObject();
       else if (unit === OPEN_ARRAY) this.beginArray();
       else this.place(readScalar(scan));
     }
-    return this.isRead;
+    return this.value;
   }
 
   private beginArray(): void {
@@ -155,7 +147,6 @@ export class JsonReading {
     const { text, at } = this.scan;
     if (at < text.length) throw new JsonError('syntax', at);
     this.value = value;
-    this.isRead = true;
   }
 }
 

@@ -3,7 +3,6 @@
  * see `context/host.ts`.
  */
 import { QueryFailure, Refusal } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
@@ -37,17 +36,13 @@ export interface Transactions {
   read<T>(body: TransactionBody<T>, options?: ReadFreshness): Promise<Transacted<T>>;
   /** Settles when the commit is durable, or at once when nothing was written. */
   write<T>(body: TransactionBody<T>, inLine?: InLine): Promise<Transacted<T>>;
-  /** Parses a long query text, for `plan`. Undefined: the text is short, and `plan` parses it at once. */
-  readLong(
-    request: Pick<QueryRequest, 'query' | 'apiVersion'>,
-  ): Promise<QueryPlan['parsed']> | undefined;
   /**
    * Creates what all executions of a query share. `ids` are the first ids that the query generates. `moreIds` makes the ids after them,
    * from the number of ids before; it is used only where the query runs with the caller's own permissions.
    */
   plan(
     request: QueryRequest,
-    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed'>> & {
+    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now'>> & {
       readonly ids?: readonly bigint[];
       readonly moreIds?: (index: number) => bigint;
     },
@@ -110,17 +105,16 @@ function createTransactions(options: EngineOptions, transactor: Transactor): Tra
       try {
         return parseQuery(text, apiVersion);
       } catch (reason) {
-        return failureIn(reason);
+        if (reason instanceof QueryFailure) return reason;
+        throw reason;
       }
     });
   return {
     read: (body, freshness) => transactor.read(body, freshness),
     write: (body, inLine) => transactor.write(body, inLine),
-    readLong: ({ query: text, apiVersion }) =>
-      isLong(options, text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
-    plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({
+    plan: (request, { ids = [], moreIds = makeId, ...more } = {}) => ({
       request,
-      parsed: parsed ?? parse(request.query, request.apiVersion),
+      parsed: parse(request.query, request.apiVersion),
       started: request.arrived ?? options.clock(),
       inputs: new RecordedInputs(moreIds, options, {
         address: request.address,
@@ -136,9 +130,6 @@ function createTransactions(options: EngineOptions, transactor: Transactor): Tra
   };
 }
 
-const isLong = ({ readLong }: EngineOptions, text: string): boolean =>
-  readLong !== undefined && text.length > LIMITS.sliceChars;
-
 interface QueryHost {
   readonly options: EngineOptions;
   readonly transactor: Transactor;
@@ -147,16 +138,7 @@ interface QueryHost {
 
 async function answerQuery(request: QueryRequest, host: QueryHost): Promise<QueryAnswer> {
   const { options, transactor, transactions } = host;
-  let parsed: QueryPlan['parsed'] | undefined;
-  if (isLong(options, request.query)) {
-    const started = options.clock();
-    try {
-      parsed = await readForKnown(request, host);
-    } catch (reason) {
-      return transactions.refused({ request, started }, reason);
-    }
-  }
-  const plan = transactions.plan(request, parsed && { parsed });
+  const plan = transactions.plan(request);
   const { view } = options;
   const looked: RowAddress[] = [];
   const body = (input: BodyInput): BodyResult<QueryExecution> => {
@@ -199,22 +181,6 @@ const movingHead =
 /** Ignores a full store: it must stay readable, so that users can get their data out. */
 function unlessFull(reason: unknown): void {
   if (!isOutOfRoom(reason)) throw reason;
-}
-
-/** Parses a long text only if the secret is valid. @throws Refusal */
-async function readForKnown(
-  request: QueryRequest,
-  { options, transactor, transactions }: QueryHost,
-): Promise<QueryPlan['parsed'] | undefined> {
-  const { secret } = request;
-  if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
-    throw new Refusal('unauthorized', 'Unauthorized');
-  return transactions.readLong(request);
-}
-
-function failureIn(reason: unknown): QueryFailure {
-  if (reason instanceof QueryFailure) return reason;
-  throw reason;
 }
 
 const READ_ONLY =

@@ -240,3 +240,18 @@ test('every function gives a result or a coded error for deeply nested values', 
   }
   expect(await outcome(engine, { add: [1, 1] })).toEqual({ resource: 2 });
 });
+
+test('an answer lists a limited number of faults, however many the query has', async () => {
+  const engine = createTestEngine();
+  const repeated = (part: string): string => same(3000, part).join(',');
+  for (const text of [
+    `[${repeated('{"var":"nobody"}')}]`,
+    `{"let":[${repeated('{"a":{"bad":1}}')}],"in":1}`,
+    `{"let":[${repeated('7')}],"in":1}`,
+    `[${repeated('{"add":["a","b"]}')}]`,
+  ]) {
+    const { status, faults } = await askText(engine, text);
+    expect(status).toBe(400);
+    expect(faults?.length).toBe(LIMITS.faults);
+  }
+});

@@ -8,7 +8,6 @@ export {
 } from './session/answer.ts';
 export type { EngineSession } from './session/engine-session.ts';
 export type { QueryExecution, QueryPlan, Impersonation } from './session/execute-query.ts';
-export { longTextReader } from './session/long-texts.ts';
 export { idFrom } from './session/recorded-inputs.ts';
 export { hasOwnRights } from './session/query-answer.ts';
 export { internalSession, systemContext } from './session/internal-session.ts';

@@ -9,7 +9,6 @@ import type { Store } from '../store/port.ts';
 import { Suspended } from '../store/reader.ts';
 import type { LongQueries, QueryAnswer } from './context/host.ts';
 import { withLongQueries } from './with-long-queries.ts';
-import { longTextReader } from './session/long-texts.ts';
 import { detachedExecutions } from './transactions/detached.ts';
 import { coll, EngineWorld, obj, ROOT } from './testing/engine-world.ts';
 
@@ -42,8 +41,7 @@ async function openWith(turnMs: number) {
   const recordTime = (_: unknown, ms: number) => void told.push(ms);
   const left = (_: unknown, evaluatedMs = 0) => turnMs - evaluatedMs;
   const longQueries = { whenFree: () => undefined, turnMs: left, recordTime, execute };
-  const readLong = longTextReader(() => Promise.resolve());
-  const world = new EngineWorld(store, { clock, readLong });
+  const world = new EngineWorld(store, { clock });
   const engine = withLongQueries(world.engine, longQueries, clock);
   const ask = (query: unknown, secret = ROOT) =>
     engine.query({ secret, query: JSON.stringify(query), apiVersion: '4', allows: 'write' });

@@ -4,9 +4,8 @@ export const requestBytes = 8 * 1024 * 1024;
 export const jsonDepth = 1000;
 /** Depth of computed values, which may exceed that of requests: deeper ones than `jsonDepth` are not stored, than this not returned. */
 export const renderDepth = 1500;
-/** Longer query texts are parsed in time slices where other callers wait, with at most so many characters or parts of a query per slice. */
+/** Longer texts are handled in parts, or by another thread, where other callers wait. */
 export const sliceChars = 128 * 1024;
-export const sliceParts = 20_000;
 /** How many faults an answer lists. */
 export const faults = 1_000;
 export const callDepth = 200;

@@ -8,7 +8,6 @@ import { readRef } from './literal-refs.ts';
 import { readSet } from './literal-sets.ts';
 import { Deferred, invalid, settle, type Literal, type LiteralReader } from './literal.ts';
 import { at, type QueryPath } from './query-path.ts';
-import type { TimeSlices } from './time-slices.ts';
 
 type Read = (json: Json, path: QueryPath, reader: LiteralReader) => Literal;
 
@@ -64,19 +63,12 @@ export function readEscape(
 /** Reads the literals of one query or stored lambda. `lambda` reads the lambdas among them. */
 export class Literals implements LiteralReader {
   readonly lambda: (json: JsonObject, queryPath: QueryPath) => Lambda;
-  private readonly slices: TimeSlices | undefined;
-  constructor(lambda: (json: JsonObject, path: QueryPath) => Lambda, slices?: TimeSlices) {
+  constructor(lambda: (json: JsonObject, path: QueryPath) => Lambda) {
     this.lambda = lambda;
-    this.slices = slices;
   }
 
   data(json: Json, path: QueryPath): Literal {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
-    if (this.slices) return this.slices.once(json, () => this.composite(json, path));
-    return this.composite(json, path);
-  }
-
-  private composite(json: readonly Json[] | JsonObject, path: QueryPath): Literal {
     if (isArray(json)) return this.array(json, path);
     const tag = escapeTag(json);
     if (tag !== undefined) return readEscape(tag, json, path, this);
@@ -88,8 +80,7 @@ export class Literals implements LiteralReader {
   }
 
   private array(json: readonly Json[], path: QueryPath): Literal {
-    const read = (item: Json, index: number): Literal => this.data(item, at(path, index));
-    const items = this.slices ? this.slices.items(json, read) : json.map(read);
+    const items = json.map((item, index) => this.data(item, at(path, index)));
     return items.some((item) => item instanceof Deferred)
       ? new Deferred((session) => items.map((item) => settle(item, session)))
       : (items as readonly Value[]);

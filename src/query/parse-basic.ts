@@ -44,8 +44,7 @@ interface BindingText {
 }
 
 function readLet(parser: FormParser, json: JsonObject, path: QueryPath): Parsed {
-  const { texts, faults: ownFaults } = parser.prepared(json, () => bindingTexts(json, path));
-  const faults = [...ownFaults];
+  const { texts, faults } = bindingTexts(json, path);
   const bindings: Node[] = [];
   parser.scopes.enterFrame();
   for (const [index, { name, json: expression, path: where }] of texts.entries()) {
@@ -75,7 +74,7 @@ const part = (parser: FormParser, json: JsonObject, key: string, path: QueryPath
 function bindingTexts(
   form: JsonObject,
   formPath: QueryPath,
-): { readonly texts: readonly BindingText[]; readonly faults: readonly Fault[] } {
+): { readonly texts: readonly BindingText[]; readonly faults: Fault[] } {
   const json = form.get('let') ?? null;
   const path = at(formPath, 'let');
   const faults: Fault[] = [];

@@ -144,6 +144,12 @@ test('parseQuery() and evaluate() accept queries nested as deeply as JSON may be
   const depth = LIMITS.jsonDepth - 4;
   expect(shown(nested(depth, '{"not":', '}', 'true'))).toBe('true');
   expect(shown(nested(depth / 2, '{"let":{"a":1},"in":', '}', '{"var":"a"}'))).toBe('1');
+  for (const [levels, open, close] of [
+    [depth / 2, '{"object":{"a":', '}}'],
+    [depth, '[', ']'],
+    [depth, '{"quote":', '}'],
+  ] as const)
+    expect(parseQuery(nested(levels, open, close, 'true'), '4').kind, open).toBe('constant');
   const maps = nested(150, '{"map":{"lambda":"x","expr":', '},"collection":[1]}', '{"var":"x"}');
   expect(shown(maps)).toBe(`${'['.repeat(150)}1${']'.repeat(150)}`);
   expect(faultsOf('['.repeat(1200) + ']'.repeat(1200))).toHaveLength(1);

@@ -2,14 +2,7 @@
  * Parses a query text into a checked tree. Everything that can be known without running the query is checked here:
  * forms, literals and variables. Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
  */
-import {
-  JsonError,
-  JsonReading,
-  parseJson,
-  stringifyJson,
-  type Json,
-  type JsonObject,
-} from '../codec/json.ts';
+import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { fail, type Fault, isStackExhausted, QueryFailure, type Step } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { Double, isArray, isObject } from '../values/value.ts';
@@ -28,59 +21,18 @@ import type { QueryPath } from './query-path.ts';
 import { BASIC_READERS } from './parse-basic.ts';
 import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
-import { Scopes, type FreeVariables } from './scopes.ts';
+import { Scopes } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
 import { lookup, takenBy, type FoundForm } from './table.ts';
-import { SLICE_OVER, TimeSlices } from './time-slices.ts';
 
 /**
  * Parses a query.
  * @throws QueryFailure `invalid expression`
  */
 export function parseQuery(text: string, apiVersion: ApiVersion): Node {
-  requireText(text);
-  const json = jsonOf(() => parseJson(text));
-  return checked(new Parser(apiVersion), json);
-}
-
-/** The size of one time slice: characters while the JSON is parsed, then parts of the query. */
-interface SliceBounds {
-  readonly chars: number;
-  readonly parts: number;
-}
-
-/**
- * `parseQuery` in time slices, for a long text that would otherwise block the event loop. `pause` is awaited between
- * slices.
- * @throws QueryFailure `invalid expression`
- */
-export async function parseLongQuery(
-  text: string,
-  apiVersion: ApiVersion,
-  pause: () => Promise<void>,
-  { chars, parts }: SliceBounds = { chars: LIMITS.sliceChars, parts: LIMITS.sliceParts },
-): Promise<Node> {
-  requireText(text);
-  const reading = new JsonReading(text);
-  while (!jsonOf(() => reading.readOn(chars))) await pause();
-  const slices = new TimeSlices();
-  const parser = new Parser(apiVersion, slices);
-  for (;;) {
-    await pause();
-    slices.begin(parts);
-    try {
-      return checked(parser, reading.value);
-    } catch (thrown) {
-      if (thrown !== SLICE_OVER) throw thrown;
-    }
-  }
-}
-
-function requireText(text: string): void {
   if (text.trim() === '') fail('invalid expression', [], 'No query provided.');
-}
-
-function checked(parser: Parser, json: Json): Node {
+  const json = jsonOf(() => parseJson(text));
+  const parser = new Parser(apiVersion);
   try {
     const node = toNode(parser.root(json));
     if (parser.unbound.length > 0) throw new QueryFailure(parser.unbound);
@@ -121,31 +73,22 @@ function jsonOf<T>(read: () => T): T {
 }
 
 /** Parses a lambda that must not use outer variables. */
-function closedLambda(
-  json: JsonObject,
-  path: QueryPath,
-  apiVersion: ApiVersion,
-  slices?: TimeSlices,
-): LambdaValue {
+function closedLambda(json: JsonObject, path: QueryPath, apiVersion: ApiVersion): LambdaValue {
   if (!json.has('lambda') || !json.has('expr')) invalid(path, 'Invalid lambda.');
-  const make = (): Parser => new Parser(apiVersion, slices);
-  const read = (): LambdaValue => {
-    const parser = slices?.keep(json, make) ?? make();
-    const node = parser.rootLambda(json, path);
-    if (parser.unbound.length > 0) invalid(path, 'Invalid lambda.');
-    return new LambdaValue(node);
-  };
-  return slices ? slices.once(json, read) : read();
+  const parser = new Parser(apiVersion);
+  const node = parser.lambda(json, path);
+  if (parser.unbound.length > 0) invalid(path, 'Invalid lambda.');
+  return new LambdaValue(node);
 }
 
 /** A lambda without a version tag has version 2.12, the last one before the tag was introduced. Spec: values 6. */
-function taggedLambda(json: JsonObject, path: QueryPath, slices?: TimeSlices): LambdaValue {
+function taggedLambda(json: JsonObject, path: QueryPath): LambdaValue {
   const tag = json.get('api_version');
   const apiVersion = tag === undefined ? '2.12' : API_VERSIONS.find((version) => version === tag);
   const keys = tag === undefined ? 2 : 3;
   return apiVersion === undefined || json.size !== keys
     ? invalid(path, 'Invalid lambda.')
-    : closedLambda(json, path, apiVersion, slices);
+    : closedLambda(json, path, apiVersion);
 }
 
 const TAKES_LAMBDA = {
@@ -159,16 +102,11 @@ class Parser implements FormParser {
   readonly apiVersion: ApiVersion;
   /** Faults of undefined variables. They are reported only if there are no other faults. */
   readonly unbound: Fault[] = [];
-  readonly literals: Literals;
-  scopes = new Scopes();
-  private readonly slices: TimeSlices | undefined;
-  /** Outer variables of the lambdas that are being parsed, as far as this and earlier slices have found them. */
-  private readonly free = new Map<JsonObject, FreeVariables>();
+  readonly literals = new Literals(taggedLambda);
+  readonly scopes = new Scopes();
 
-  constructor(apiVersion: ApiVersion, slices?: TimeSlices) {
+  constructor(apiVersion: ApiVersion) {
     this.apiVersion = apiVersion;
-    this.slices = slices;
-    this.literals = new Literals((json, path) => taggedLambda(json, path, slices), slices);
   }
 
   /**
@@ -178,30 +116,17 @@ class Parser implements FormParser {
   part(json: Json, path: QueryPath, step: Step): Parsed {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
     const where = at(path, step);
-    if (this.slices) return this.slices.once(json, () => this.composite(json, where));
     return isArray(json) ? this.array(json, where) : this.form(json, where);
   }
 
   /** Parses the whole query. */
   root(json: Json): Parsed {
-    this.scopes = new Scopes();
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
-    return this.composite(json, undefined);
-  }
-
-  /** Parses a text that is a single lambda. */
-  rootLambda(json: JsonObject, path: QueryPath): LambdaNode {
-    this.scopes = new Scopes();
-    return this.readLambda(json, path);
-  }
-
-  private composite(json: readonly Json[] | JsonObject, path: QueryPath): Parsed {
-    return isArray(json) ? this.array(json, path) : this.form(json, path);
+    return isArray(json) ? this.array(json, undefined) : this.form(json, undefined);
   }
 
   private array(json: readonly Json[], path: QueryPath): Parsed {
-    const read = (item: Json, index: number): Parsed => this.part(item, path, index);
-    const items = this.slices ? this.slices.items(json, read) : json.map(read);
+    const items = json.map((item, index) => this.part(item, path, index));
     if (!items.some((each) => each instanceof Dynamic)) return items as readonly Value[];
     const nodes = items.map(toNode);
     return new Dynamic({ kind: 'array', items: nodes, path, effect: effectOfAll(nodes) });
@@ -258,16 +183,11 @@ class Parser implements FormParser {
     return new Dynamic({ kind: 'call', row, arguments: given, path, effect });
   }
 
-  lambda(json: JsonObject, path: QueryPath): LambdaNode {
-    if (this.slices) return this.slices.once(json, () => this.readLambda(json, path));
-    return this.readLambda(json, path);
-  }
-
   /** Reports faults of the pattern and of the body together. */
-  private readLambda(json: JsonObject, path: QueryPath): LambdaNode {
+  lambda(json: JsonObject, path: QueryPath): LambdaNode {
     const faults: Fault[] = [];
     const pattern = this.pattern(json.get('lambda') ?? null, at(path, 'lambda'), faults);
-    this.scopes.enterLambda(this.freeOf(json));
+    this.scopes.enterLambda();
     this.scopes.enterFrame();
     namesOf(pattern).forEach((name, index) => name !== '_' && this.scopes.bind(name, index));
     let body: Node | undefined;
@@ -278,21 +198,8 @@ class Parser implements FormParser {
     }
     this.scopes.leaveFrame();
     const free = this.scopes.leaveLambda();
-    this.free.delete(json);
     if (!body || faults.length > 0) throw new QueryFailure(faults);
     return new ParsedLambda(json, pattern, body, this.apiVersion, free, path);
-  }
-
-  prepared<T>(json: JsonObject, make: () => T): T {
-    return this.slices ? this.slices.keep(json, make) : make();
-  }
-
-  private freeOf(json: JsonObject): FreeVariables {
-    const known = this.free.get(json);
-    if (known) return known;
-    const free: FreeVariables = new Map();
-    if (this.slices) this.free.set(json, free);
-    return free;
   }
 
   private pattern(json: Json, path: QueryPath, faults: Fault[]): Pattern {

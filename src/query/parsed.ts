@@ -39,11 +39,6 @@ export interface FormParser {
   /** Parses the expression at `step` below `path`. */
   part(json: Json, path: QueryPath, step: Step): Parsed;
   literal(literal: Literal, queryPath: QueryPath): Parsed;
-  /**
-   * Returns what `make` makes of a form before its parts are parsed. It is made only once, even if parsing takes
-   * several time slices.
-   */
-  prepared<T>(json: JsonObject, make: () => T): T;
   lambda(json: JsonObject, queryPath: QueryPath): LambdaNode;
 }
 

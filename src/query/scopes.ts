@@ -6,13 +6,11 @@ interface Binding {
   readonly index: number;
 }
 
-/** The outer variables that a lambda uses, by name. */
-export type FreeVariables = Map<string, Variable>;
-
 /** One lambda that is being parsed. */
 interface Closing {
   readonly depth: number;
-  readonly free: FreeVariables;
+  /** The outer variables that it uses, by name. */
+  readonly free: Map<string, Variable>;
 }
 
 /** Every `enter` needs its `leave`, even if something fails in between, because parsing continues to find more faults. */
@@ -39,9 +37,8 @@ export class Scopes {
     for (const name of this.frames.pop() ?? []) this.byName.get(name)?.pop();
   }
 
-  /** @param free receives the outer variables that the lambda is found to use */
-  enterLambda(free: FreeVariables): void {
-    this.closings.push({ depth: this.frames.length, free });
+  enterLambda(): void {
+    this.closings.push({ depth: this.frames.length, free: new Map() });
   }
 
   /** Returns the outer variables that the lambda uses. */

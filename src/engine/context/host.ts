@@ -6,7 +6,6 @@ import type { MissingSet, QueryMetrics } from '../../answers.ts';
 import type { Key } from '../../codec/key.ts';
 import type { Sha256 } from '../../codec/sha256.ts';
 import type { Fault, RefusalCode } from '../../errors.ts';
-import type { Node } from '../../query/node.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type {
   Durability,
@@ -59,10 +58,6 @@ export interface EngineOptions {
   readonly groupMicros?: Micros;
   /** Most bytes that one fetch reads, if less than `LIMITS.fetchBytes`. Other transactions can run between fetches. */
   readonly fetchBytes?: number;
-  /**
-   * Parses query texts that are longer than `LIMITS.sliceChars` (see `longTextReader`). If undefined, every text is parsed synchronously.
-   */
-  readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
   /** Whether to log which documents each commit changed. A hub needs the log to send changes to devices. */
   readonly logsChanges?: boolean;
   /** What queries see in place of the stored data, when the store is a device's copy with pending writes on top. */

@@ -16,11 +16,10 @@ export async function judgePush(
   from: Pick<OfferedWrite, 'database' | 'owner' | 'request'>,
   host: Host,
 ): Promise<readonly Verdict[]> {
-  const parsed = await Promise.all(items.map(async (item) => host.transactions.readLong(item)));
   const outcomes = await Promise.allSettled(
     items.map((item, i) => {
       const previous = items[i - 1]?.hash;
-      const write = { item, previous, parsed: parsed[i], device, epoch, settled, ...from };
+      const write = { item, previous, device, epoch, settled, ...from };
       return judgeOne(write, host);
     }),
   );

@@ -131,7 +131,7 @@ function clampedNow(
 }
 
 function planOf(
-  { item, parsed, request }: OfferedWrite,
+  { item, request }: OfferedWrite,
   now: Micros,
   idKey: IdKey,
   host: PushHost,
@@ -146,7 +146,7 @@ function planOf(
   };
   const ids = item.ids.map(BigInt);
   const moreIds = derivedIds(item, idKey, host.sha256);
-  const plan = host.transactions.plan(query, { now, ids, moreIds, ...(parsed && { parsed }) });
+  const plan = host.transactions.plan(query, { now, ids, moreIds });
   return refusingSecrets(plan, refuseSecrets);
 }
 

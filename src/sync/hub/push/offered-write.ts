@@ -1,6 +1,5 @@
 /** A write of a push, with what the hub needs to judge it. */
 import type { Line } from '../../../engine/host.ts';
-import type { QueryPlan } from '../../../engine/session.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
@@ -14,8 +13,6 @@ export interface OfferedWrite {
   readonly item: PushItem;
   /** Hash of the previous write in the same push, on which this write was made. */
   readonly previous: string | undefined;
-  /** The parsed query, if it was too long to be parsed in one time slice. */
-  readonly parsed: QueryPlan['parsed'] | undefined;
   readonly device: DeviceId;
   readonly epoch: Epoch;
   readonly database: DatabaseId;
