@@ -52,11 +52,14 @@ interface Scan {
   depthLeft: number;
 }
 
-type Holder = Json[] | Map<string, Json>;
-
 /** @throws JsonError */
 export function parseJson(text: string, depthMax: number = LIMITS.jsonDepth): Json {
-  return new JsonReading(text, depthMax).read();
+  const scan: Scan = { text, at: 0, depthLeft: depthMax };
+  skipSpace(scan);
+  const value = readValue(scan);
+  skipSpace(scan);
+  if (scan.at < text.length) throw new JsonError('syntax', scan.at);
+  return value;
 }
 
 /** Undefined if the text is not JSON. */
@@ -69,92 +72,6 @@ export function tryParseJson(text: string): Json | undefined {
   }
 }
 
-/** Not recursive, so that deep nesting cannot exhaust the stack. */
-class JsonReading {
-  private readonly scan: Scan;
-  /** The open arrays and objects; `keys` has, for each open object, the key whose value comes next. */
-  private readonly begun: Holder[] = [];
-  private readonly keys: string[] = [];
-  /** Undefined until the whole text is parsed. */
-  private value: Json | undefined = undefined;
-
-  constructor(text: string, depthMax: number) {
-    this.scan = { text, at: 0, depthLeft: depthMax };
-    skipSpace(this.scan);
-  }
-
-  /** @throws JsonError */
-  read(): Json {
-    const { scan } = this;
-    while (this.value === undefined) {
-      const unit = scan.text.charCodeAt(scan.at);
-      if (unit === OPEN_OBJECT) this.beginObject();
-      else if (unit === OPEN_ARRAY) this.beginArray();
-      else this.place(readScalar(scan));
-    }
-    return this.value;
-  }
-
-  private beginArray(): void {
-    const { scan } = this;
-    const items: Json[] = [];
-    enter(scan);
-    if (scan.text.charCodeAt(scan.at) === CLOSE_ARRAY) {
-      leave(scan);
-      this.place(items);
-    } else this.begun.push(items);
-  }
-
-  private beginObject(): void {
-    const { scan } = this;
-    const members = new Map<string, Json>();
-    enter(scan);
-    if (scan.text.charCodeAt(scan.at) === CLOSE_OBJECT) {
-      leave(scan);
-      this.place(members);
-    } else {
-      this.begun.push(members);
-      this.keys.push(readKey(scan));
-    }
-  }
-
-  /** Adds a value to the innermost open array or object and moves to the start of the next value. */
-  private place(given: Json): void {
-    const { scan, begun } = this;
-    let value = given;
-    for (;;) {
-      skipSpace(scan);
-      const holder = begun.at(-1);
-      if (!holder) return this.end(value);
-      const isArray = Array.isArray(holder);
-      if (isArray) holder.push(value);
-      else setFirst(holder, this.keys.pop() ?? '', value);
-      const unit = scan.text.charCodeAt(scan.at);
-      if (unit === COMMA) {
-        scan.at += 1;
-        skipSpace(scan);
-        if (!isArray) this.keys.push(readKey(scan));
-        return;
-      }
-      if (unit !== (isArray ? CLOSE_ARRAY : CLOSE_OBJECT)) throw new JsonError('syntax', scan.at);
-      leave(scan);
-      begun.pop();
-      value = holder;
-    }
-  }
-
-  private end(value: Json): void {
-    const { text, at } = this.scan;
-    if (at < text.length) throw new JsonError('syntax', at);
-    this.value = value;
-  }
-}
-
-/** The first of duplicate members wins. */
-function setFirst(members: Map<string, Json>, key: string, value: Json): void {
-  if (!members.has(key)) members.set(key, value);
-}
-
 function skipSpace(scan: Scan): void {
   const { text } = scan;
   for (;;) {
@@ -164,10 +81,15 @@ function skipSpace(scan: Scan): void {
   }
 }
 
-function readScalar(scan: Scan): Json {
+/** The depth limit bounds the recursion. */
+function readValue(scan: Scan): Json {
   switch (scan.text.charCodeAt(scan.at)) {
     case QUOTE:
       return readString(scan);
+    case OPEN_OBJECT:
+      return readObject(scan);
+    case OPEN_ARRAY:
+      return readArray(scan);
     case 0x74:
       return readWord(scan, 'true', true);
     case 0x66:
@@ -185,12 +107,49 @@ function readWord<T>(scan: Scan, word: string, value: T): T {
   return value;
 }
 
-/** Enters an array or object and moves to its first value or key. */
-function enter(scan: Scan): void {
+function readArray(scan: Scan): readonly Json[] {
+  const items: Json[] = [];
+  if (isEmpty(scan, CLOSE_ARRAY)) return items;
+  do items.push(readValue(scan));
+  while (goesOn(scan, CLOSE_ARRAY));
+  return items;
+}
+
+/** The first of duplicate members wins. */
+function readObject(scan: Scan): JsonObject {
+  const members = new Map<string, Json>();
+  if (isEmpty(scan, CLOSE_OBJECT)) return members;
+  do {
+    const key = readKey(scan);
+    const value = readValue(scan);
+    if (!members.has(key)) members.set(key, value);
+  } while (goesOn(scan, CLOSE_OBJECT));
+  return members;
+}
+
+/** Enters an array or object and moves to its first value or key. Returns true, and leaves it, if there is none. */
+function isEmpty(scan: Scan, close: number): boolean {
   if (scan.depthLeft === 0) throw new JsonError('depth', scan.at);
   scan.depthLeft -= 1;
   scan.at += 1;
   skipSpace(scan);
+  if (scan.text.charCodeAt(scan.at) !== close) return false;
+  leave(scan);
+  return true;
+}
+
+/** Moves from the end of a value to the next value or key. Returns false, and leaves the array or object, if there is none. */
+function goesOn(scan: Scan, close: number): boolean {
+  skipSpace(scan);
+  const unit = scan.text.charCodeAt(scan.at);
+  if (unit === close) {
+    leave(scan);
+    return false;
+  }
+  if (unit !== COMMA) throw new JsonError('syntax', scan.at);
+  scan.at += 1;
+  skipSpace(scan);
+  return true;
 }
 
 function leave(scan: Scan): void {
