@@ -2,12 +2,12 @@
  * A write set over a `Reader`. Reads see the writes of the overlay before the rows of the reader. An overlay contains the writes of the
  * running query and of earlier queries in the same commit, or the pending writes of a synced database.
  */
-import { indexPrefixOf, type Key, LOWEST_KEY, sharedIndexPrefix } from '../codec/key.ts';
-import { compareEntries, firstAtOrAfter, isBefore } from './binary-search.ts';
+import { indexPrefixOf, type Key, sharedIndexPrefix } from '../codec/key.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
 import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
 import { rangeAfter } from './scan.ts';
+import { SortedEntries } from './sorted-entries.ts';
 
 interface Layer {
   /** `undefined`: the row was deleted. */
@@ -127,27 +127,14 @@ const layerOf = (layers: Layers, space: Space): Layer | undefined =>
   isTrackedSpace(space) ? layers[space] : undefined;
 
 /** The overlay's own entries in the range, in the direction of the range. */
-function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[] {
-  const found: Entry[] = [];
+function ownEntries(buckets: Buckets, range: Range): readonly Entry[] {
+  const { lower, upper, reverse } = range;
   const one = sharedIndexPrefix(lower, upper);
-  const within = one ? [buckets.get(one)] : bucketsBetween(buckets, lower, upper);
-  for (const bucket of within) {
-    const list = bucket?.inOrder() ?? [];
-    for (let i = firstAtOrAfter(list, lower, LOWEST_KEY); i < list.length; i++) {
-      const entry = list[i];
-      if (!entry || entry.entry >= upper) break;
-      found.push(entry);
-    }
-  }
-  return reverse ? found.reverse() : found;
-}
-
-function bucketsBetween(buckets: Buckets, lower: Key, upper: Key): readonly (Bucket | undefined)[] {
+  if (one) return buckets.get(one)?.within(range) ?? [];
   const first = indexPrefixOf(lower);
-  return [...buckets.keys()]
-    .filter((bucket) => bucket >= first && bucket < upper)
-    .sort()
-    .map((bucket) => buckets.get(bucket));
+  const prefixes = [...buckets.keys()].filter((each) => each >= first && each < upper).sort();
+  if (reverse) prefixes.reverse();
+  return prefixes.flatMap((each) => buckets.get(each)?.within(range) ?? []);
 }
 
 /**
@@ -182,40 +169,28 @@ function merged(
   return result;
 }
 
-/** The entries of one index or collection. They are sorted when they are first read, because most buckets are never read. */
+/** The entries of one index or collection. New ones are put in order when they are read, because most buckets are never read. */
 class Bucket {
-  private readonly sorted: Entry[] = [];
+  private readonly sorted = SortedEntries.empty();
   private added: Entry[] = [];
 
   add(entry: Entry): void {
     this.added.push(entry);
   }
 
-  inOrder(): readonly Entry[] {
-    const { sorted, added } = this;
-    if (added.length === 0) return sorted;
+  delete(entry: Key, key: Key): void {
+    this.inOrder().delete(entry, key);
+  }
+
+  within(range: Range): readonly Entry[] {
+    return this.inOrder().within(range);
+  }
+
+  private inOrder(): SortedEntries {
+    for (const entry of this.added) this.sorted.put(entry);
     this.added = [];
-    if (added.length > INSERTED_MAX) {
-      for (const entry of added) sorted.push(entry);
-      sorted.sort(compareEntries);
-    } else for (const entry of added) insert(sorted, entry);
-    return sorted;
+    return this.sorted;
   }
-
-  remove(entry: Key, key: Key): void {
-    this.inOrder();
-    const i = firstAtOrAfter(this.sorted, entry, key);
-    if (this.sorted[i]?.entry === entry && this.sorted[i]?.key === key) this.sorted.splice(i, 1);
-  }
-}
-
-/** Up to this many new entries are inserted one by one; more are appended, and the whole list is sorted. */
-const INSERTED_MAX = 16;
-
-function insert(sorted: Entry[], entry: Entry): void {
-  const last = sorted.at(-1);
-  if (!last || isBefore(last, entry.entry, entry.key)) sorted.push(entry);
-  else sorted.splice(firstAtOrAfter(sorted, entry.entry, entry.key), 0, entry);
 }
 
 function addTo(buckets: Buckets, entry: Entry): void {
@@ -226,4 +201,4 @@ function addTo(buckets: Buckets, entry: Entry): void {
 }
 
 const removeFrom = (buckets: Buckets, entry: Key, key: Key): void =>
-  buckets.get(indexPrefixOf(entry))?.remove(entry, key);
+  buckets.get(indexPrefixOf(entry))?.delete(entry, key);
