@@ -4,6 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { compareEntries } from '../../src/store/binary-search.ts';
 import { entryBytes, isEntrySpace } from '../../src/store/port.ts';
 import type { Entry, Range, Row, Space } from '../../src/store/port.ts';
+import type { NativeTransaction } from './native-transaction.ts';
 
 /** A row in an object store: `k` is its primary key, `e` has a multi-entry index. */
 export interface StoredRow {
@@ -13,9 +14,6 @@ export interface StoredRow {
   /** Only in `meta`: the commit that wrote the row. */
   readonly c?: string;
 }
-
-/** Passes the result of a request on. A failed request aborts the transaction, so it needs no handler. */
-export type OnResult = <T>(request: IDBRequest<T>, take: (result: T) => void) => void;
 
 export const ENTRY_INDEX = 'e';
 
@@ -38,66 +36,44 @@ export const storedRow = (
 const ENTRIES_BY_ROWS_MAX = 512;
 const COUNT_MAX = 0xffff_ffff;
 
-type CursorRequest = IDBRequest<IDBCursorWithValue | null> | IDBRequest<IDBCursor | null>;
-
-/** `isStopped`: reading stopped at the byte limit, so there may be more entries. */
-type Take = (entries: readonly Entry[], isStopped: boolean) => void;
+export interface ReadRange {
+  readonly found: readonly Entry[];
+  /** Reading stopped at the byte limit, so there may be more entries. */
+  readonly isStopped: boolean;
+}
 
 /** Reads the entries of a range, in its order: with one request, or with a cursor, which stops at the byte limit. */
-export function requestRange(
-  store: IDBObjectStore,
+export async function readRange(
+  tx: NativeTransaction,
   range: Range,
-  onResult: OnResult,
   bytesMax: number,
-  take: Take,
-): void {
-  const isNothing = range.lower >= range.upper || range.limit < 1;
-  if (isNothing || (range.by === 'entry' && !isEntrySpace(range.space))) return take([], false);
-  const walked = (request: CursorRequest): void => walk(request, range, onResult, bytesMax, take);
-  if (range.by === 'key') return requestKeys(store, range, onResult, walked, take);
-  const index = store.index(ENTRY_INDEX);
-  const few = range.limit <= ENTRIES_BY_ROWS_MAX && (!range.reverse || canReverse(index));
-  if (!range.rows && !few) return walked(index.openKeyCursor(...span(range)));
-  if (range.reverse && !canReverse(index)) return walked(index.openCursor(...span(range)));
-  // Most results are empty, because checks of unique values nearly always find nothing.
-  onResult(all(index, range), (found) =>
-    take(found.length === 0 ? NO_ENTRIES : entriesOfRows(found, range), false),
-  );
+): Promise<ReadRange> {
+  const { space, by, rows, reverse, limit } = range;
+  const isNothing = range.lower >= range.upper || limit < 1;
+  if (isNothing || (by === 'entry' && !isEntrySpace(space))) return whole([]);
+  const isWalked = reverse && !canReverse();
+  if (by === 'key') {
+    if (isWalked) return walk(tx, range, bytesMax);
+    if (rows) {
+      const found = await tx.answer((store) => all(store, range), space);
+      return whole(found.map((each) => entryOf(each.k, rowOf(each))));
+    }
+    const keys = await tx.answer((store) => allKeys(store, range), space);
+    return whole(keys.map((key) => entryOf(key, undefined)));
+  }
+  if (isWalked || (!rows && limit > ENTRIES_BY_ROWS_MAX)) return walk(tx, range, bytesMax);
+  return whole(entriesOfRows(await tx.answer((store) => all(indexOf(store), range), space), range));
 }
+
+const whole = (found: readonly Entry[]): ReadRange => ({ found, isStopped: false });
 
 /** Whether reading this range reads whole rows, even if only entries were requested. */
 export const readsRows = ({ by, rows, limit }: Range): boolean =>
   rows || (by === 'entry' && limit <= ENTRIES_BY_ROWS_MAX);
 
-function requestKeys(
-  store: IDBObjectStore,
-  range: Range,
-  onResult: OnResult,
-  walked: (request: CursorRequest) => void,
-  take: Take,
-): void {
-  if (range.reverse && !canReverse(store)) {
-    walked(range.rows ? store.openCursor(...span(range)) : store.openKeyCursor(...span(range)));
-  } else if (range.rows) {
-    onResult(all(store, range), (found) =>
-      take(
-        found.map((each) => entryOf(each.k, rowOf(each))),
-        false,
-      ),
-    );
-  } else {
-    onResult(allKeys(store, range), (keys) =>
-      take(
-        keys.map((key) => entryOf(key, undefined)),
-        false,
-      ),
-    );
-  }
-}
-
-const NO_ENTRIES: readonly Entry[] = [];
-
 const entryOf = (key: Key, row: Row | undefined): Entry => ({ entry: key, key, row });
+
+const indexOf = (store: IDBObjectStore): IDBIndex => store.index(ENTRY_INDEX);
 
 /**
  * The index entries for which `getAll` returned these rows, one per row, in order. `getAll` returns the rows of the first (or last) n
@@ -125,26 +101,26 @@ function entriesOfRows(found: readonly StoredRow[], range: Range): readonly Entr
 }
 
 /** Reads one entry at a time with a cursor, for ranges that no single request can read. */
-function walk(
-  request: CursorRequest,
-  { by, rows, limit }: Range,
-  onResult: OnResult,
-  bytesMax: number,
-  take: Take,
-): void {
-  const entries: Entry[] = [];
+async function walk(tx: NativeTransaction, range: Range, bytesMax: number): Promise<ReadRange> {
+  const { space, by, rows, limit } = range;
+  const found: Entry[] = [];
   let bytes = 0;
-  onResult(request as IDBRequest<IDBCursor | null>, (cursor) => {
-    if (!cursor) return take(entries, false);
+  const open = (store: IDBObjectStore): IDBRequest<IDBCursor | null> => {
+    const source = by === 'entry' ? indexOf(store) : store;
+    const cursors = rows ? source.openCursor(...span(range)) : source.openKeyCursor(...span(range));
+    return cursors as IDBRequest<IDBCursor | null>;
+  };
+  let isStopped = false;
+  await tx.walk(open, space, (cursor) => {
     const row = rows ? rowOf((cursor as IDBCursorWithValue).value as StoredRow) : undefined;
     const key = keyOfBytes(cursor.primaryKey as string);
     const entry = { entry: by === 'entry' ? keyOfBytes(cursor.key as string) : key, key, row };
-    entries.push(entry);
+    found.push(entry);
     bytes += entryBytes(entry);
-    if (entries.length >= limit) take(entries, false);
-    else if (bytes >= bytesMax) take(entries, true);
-    else cursor.continue();
+    isStopped = found.length < limit && bytes >= bytesMax;
+    return found.length < limit && !isStopped;
   });
+  return { found, isStopped };
 }
 
 const boundsOf = ({ lower, upper }: Range): IDBKeyRange =>
@@ -169,7 +145,7 @@ interface DirectedQuery {
   readonly direction: 'prev';
 }
 
-const canReverse = (source: Source): boolean => 'getAllRecords' in source;
+const canReverse = (): boolean => 'getAllRecords' in IDBObjectStore.prototype;
 
 function all(source: Source, range: Range): IDBRequest<StoredRow[]> {
   const count = Math.min(range.limit, COUNT_MAX);

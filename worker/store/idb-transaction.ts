@@ -11,7 +11,7 @@ import {
   type WriteSet,
   type WriteTx,
 } from '../../src/store/port.ts';
-import { requestAll, type FetchSource } from './idb-fetch.ts';
+import { fetchAll } from './idb-fetch.ts';
 import { storedRow } from './idb-rows.ts';
 import { endedEarly, NativeTransaction, type Watched } from './native-transaction.ts';
 
@@ -46,10 +46,10 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
     ranges: readonly Range[],
     bytesMax = Infinity,
   ): Promise<Found> {
-    return this.request((settle) => {
-      assert(!this.isComplete, endedEarly);
-      requestAll(this.source, { rows, ranges, bytesMax }, settle);
-    });
+    const found = this.read(rows, ranges, bytesMax);
+    // Avoids an unhandled rejection: a body that fails need not await all of its requests.
+    found.catch(() => undefined);
+    return found;
   }
 
   /** Sends the writes at once, even before pending reads of the body are answered. An abort rolls them back. */
@@ -84,16 +84,20 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
     return this.commitsSeen.has(mark) && this.commitsSeen.get(mark) === now ? false : undefined;
   }
 
+  private async read(
+    rows: readonly RowAddress[],
+    ranges: readonly Range[],
+    bytesMax: number,
+  ): Promise<Found> {
+    for (const { space } of [...rows, ...ranges]) requireWithin(this.plan.spaces, space);
+    assert(!this.isComplete, endedEarly);
+    return fetchAll(this, rows, ranges, bytesMax, (...read) => this.recordCommit(...read));
+  }
+
   private recordCommit(key: Key, commit: string | undefined): void {
     this.commitsSeen.set(key, commit);
     if (commit?.startsWith(this.plan.birth) === true) this.isBorn = true;
   }
-
-  private readonly source: FetchSource = {
-    store: (space) => this.storeOf(space),
-    onResult: this.onResult,
-    onMeta: (key, commit) => this.recordCommit(key, commit),
-  };
 
   private storeOf(space: Space): IDBObjectStore {
     requireWithin(this.plan.spaces, space);

@@ -7,7 +7,6 @@ import type { Durability } from '../../src/store/port.ts';
 import { isNamed } from '../browser/is-named.ts';
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
 import { blockedByOthers, noResponse, TransactionFailure } from './idb-failure.ts';
-import type { OnResult } from './idb-rows.ts';
 import { needsOneAtATime } from './in-flight.ts';
 
 /** What the connection adds to a transaction: see `ReconnectingConnection.begin`. */
@@ -87,6 +86,20 @@ export class NativeTransaction implements Waiting {
   /** Sends the request that `make` creates, and resolves with its result. */
   answer<T>(make: (store: IDBObjectStore) => IDBRequest<T>, store: string): Promise<T> {
     return this.request((settle) => this.onResult(make(this.store(store)), settle));
+  }
+
+  /** Passes each position of a cursor to `take`, until there are no more or it returns false. */
+  walk(
+    open: (store: IDBObjectStore) => IDBRequest<IDBCursor | null>,
+    store: string,
+    take: (cursor: IDBCursor) => boolean,
+  ): Promise<void> {
+    return this.request((settle) =>
+      this.onResult(open(this.store(store)), (cursor) => {
+        if (cursor && take(cursor)) cursor.continue();
+        else settle();
+      }),
+    );
   }
 
   /** The same as `answer` for a request that writes. */
@@ -202,7 +215,8 @@ export class NativeTransaction implements Waiting {
     if (this.failedWith) throw this.failedWith;
   }
 
-  protected readonly onResult: OnResult = (request, take) => {
+  /** Passes the results of a request on. A failed request aborts the transaction, so it needs no handler. */
+  private onResult<T>(request: IDBRequest<T>, take: (result: T) => void): void {
     // A separate function: if it were written inline in the assignment, V8 would keep it, and the rows it receives, until a full garbage
     // collection.
     const takeResult = (): void => {
@@ -213,7 +227,7 @@ export class NativeTransaction implements Waiting {
       this.attempt(() => take(request.result));
     };
     request.onsuccess = takeResult;
-  };
+  }
 
   protected request<T>(send: (settle: (value: T) => void) => void): Promise<T> {
     const answer = new Promise<T>((resolve, reject) => {
