@@ -4,7 +4,6 @@
  */
 import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { fail, type Fault, isStackExhausted, QueryFailure, type Step } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
 import { Double, isArray, isObject } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { NO_STEPS } from './casts.ts';
@@ -31,10 +30,9 @@ import { lookup, takenBy, type FoundForm } from './table.ts';
  */
 export function parseQuery(text: string, apiVersion: ApiVersion): Node {
   if (text.trim() === '') fail('invalid expression', [], 'No query provided.');
-  const json = jsonOf(() => parseJson(text));
   const parser = new Parser(apiVersion);
   try {
-    const node = toNode(parser.root(json));
+    const node = toNode(parser.root(jsonOf(text)));
     if (parser.unbound.length > 0) throw new QueryFailure(parser.unbound);
     return node;
   } catch (thrown) {
@@ -51,18 +49,15 @@ const refuseNesting = (): never =>
  * @throws QueryFailure `invalid expression`
  */
 export function parseLambda(wire: Json, apiVersion: ApiVersion): Lambda {
-  const json =
-    typeof wire === 'string'
-      ? jsonOf(() => parseJson(wire.startsWith('{') ? wire : `{${wire}}`))
-      : wire;
+  const json = typeof wire === 'string' ? jsonOf(wire.startsWith('{') ? wire : `{${wire}}`) : wire;
   return isObject(json)
     ? closedLambda(json, undefined, apiVersion)
     : expected('Lambda', json, undefined);
 }
 
-function jsonOf<T>(read: () => T): T {
+function jsonOf(text: string): Json {
   try {
-    return read();
+    return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     if (error.reason === 'depth') return refuseNesting();
