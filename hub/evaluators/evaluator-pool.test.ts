@@ -293,8 +293,8 @@ test('a credential that used its share of the last second has shorter turns whil
 test("the time of a query's earlier executions counts towards its turn", () => {
   const open1 = open();
   const quiet = open1.turnMs({ secret: 'a' });
-  expect(open1.turnMs({ secret: 'a' }, quiet / 4)).toBe((quiet * 3) / 4);
-  expect(open1.turnMs({ secret: 'a' }, quiet + 1)).toBe(0);
+  expect(open1.turnMs({ secret: 'a' }, { evaluatedMs: quiet / 4 })).toBe((quiet * 3) / 4);
+  expect(open1.turnMs({ secret: 'a' }, { evaluatedMs: quiet + 1 })).toBe(0);
 });
 
 test('close() ends running queries and refuses queued ones', async () => {

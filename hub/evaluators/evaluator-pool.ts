@@ -93,7 +93,7 @@ export class EvaluatorPool implements LongQueries {
    * @param evaluatedMs time already used: all executions of a query in the main thread share one turn, and each further range
    * that it reads needs another execution
    */
-  turnMs(request: Credential, evaluatedMs = 0): number {
+  turnMs(request: Credential, { evaluatedMs = 0 }: { readonly evaluatedMs?: number } = {}): number {
     const name = nameOf(request);
     const mostMs = this.isBusy(name) ? BUSY_TURN_MS : TURN_MS;
     const turnMs = Math.max(TURN_MIN_MS, mostMs / (1 + this.threads.countOf(name)));

@@ -39,7 +39,8 @@ async function openWith(turnMs: number) {
   };
   const told: number[] = [];
   const recordTime = (_: unknown, ms: number) => void told.push(ms);
-  const left = (_: unknown, evaluatedMs = 0) => turnMs - evaluatedMs;
+  const left = (_: unknown, turn?: { readonly evaluatedMs?: number }) =>
+    turnMs - (turn?.evaluatedMs ?? 0);
   const longQueries = { whenFree: () => undefined, turnMs: left, recordTime, execute };
   const world = new EngineWorld(store, { clock });
   const engine = withLongQueries(world.engine, longQueries, clock);

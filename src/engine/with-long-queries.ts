@@ -25,17 +25,15 @@ export function withLongQueries(
   const executeShort = async (request: ArrivedQuery): Promise<QueryAnswer> => {
     const free = longQueries.whenFree(request);
     if (free) await free;
-    const { writeTurnMs } = longQueries;
     let evaluatedMs = 0;
     try {
       return await engine.query({
         ...request,
-        turnMs: () => longQueries.turnMs(request, evaluatedMs),
+        turnMs: (mayWrite) => longQueries.turnMs(request, { mayWrite, evaluatedMs }),
         recordTime(ms) {
           evaluatedMs += ms;
           longQueries.recordTime?.(request, ms);
         },
-        ...(writeTurnMs !== undefined && { writeTurnMs }),
       });
     } catch (reason) {
       if (reason instanceof TurnOver) return longQueries.execute(request);

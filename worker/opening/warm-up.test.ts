@@ -21,7 +21,7 @@ async function setUp(...counts: readonly number[]) {
   const query = async (request: QueryRequest, takes: number) => {
     asked.push(request);
     time += takes;
-    if (takes > (request.turnMs?.() ?? Infinity)) throw new TurnOver();
+    if (takes > (request.turnMs?.(false) ?? Infinity)) throw new TurnOver();
     const answer = await world.engine.query(request);
     const { resource } = JSON.parse(answer.body) as { resource: { data: unknown[] } };
     read.push(resource.data.length);

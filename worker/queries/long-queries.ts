@@ -70,13 +70,10 @@ export class SecondWorkerQueries implements LongQueries {
     this.callers = new BusyCallers(options.clock);
   }
 
-  /** Not shortened by recent long queries: an app that loads many documents waits for that write anyway. */
-  get writeTurnMs(): number {
-    return this.runsInline ? Infinity : TURN_MS;
-  }
-
-  turnMs({ secret }: Caller): number {
+  turnMs({ secret }: Caller, turn?: { readonly mayWrite?: boolean }): number {
     if (this.runsInline) return Infinity;
+    // Not shortened by recent long queries: an app that loads many documents waits for that write anyway.
+    if (turn?.mayWrite === true) return TURN_MS;
     const now = this.options.clock();
     const inFlight = this.waiting.length + (this.evaluator?.busy ? 1 : 0);
     if (inFlight > 0) this.metAt = now;

@@ -77,15 +77,16 @@ export interface LongQueries {
   whenFree(request: QueryRequest): Promise<void> | undefined;
   /**
    * How long the execution that begins now may be evaluated here before the query is handed over to the other engine, ms.
-   * @param evaluatedMs how long earlier executions of the query were evaluated
+   * @param turn `mayWrite`: whether the query may write. `evaluatedMs`: how long its earlier executions were evaluated
    */
-  turnMs(request: QueryRequest, evaluatedMs?: number): number;
+  turnMs(
+    request: QueryRequest,
+    turn?: { readonly mayWrite?: boolean; readonly evaluatedMs?: number },
+  ): number;
   /** Records how long one execution of the query was evaluated here, ms. */
   recordTime?(request: QueryRequest, ms: number): void;
   /** Records the database of the query's credential, which is known once it is answered. */
   recordDatabase?(request: QueryRequest, path: readonly string[]): void;
-  /** Replaces `turnMs` for queries that may write, ms. */
-  readonly writeTurnMs?: number;
   /** Longer query texts are handed over without being parsed here. Default: `LIMITS.sliceChars`. */
   readonly textCharsMax?: number;
   /** Executes the query from its start. @throws Refusal */
@@ -167,9 +168,7 @@ export interface QueryRequest extends InLine {
   /** When the request arrived, if it has waited elsewhere. */
   readonly arrived?: Micros;
   /** How long the execution that begins now may be evaluated, ms. After that, it throws `TurnOver`. */
-  readonly turnMs?: () => number;
-  /** Replaces `turnMs` if the query may write. */
-  readonly writeTurnMs?: number;
+  readonly turnMs?: (mayWrite: boolean) => number;
   /** Called with the duration of each execution here. */
   readonly recordTime?: (ms: number) => void;
   /** The caller accepts a long answer as `bytes`, with an empty `body`. */

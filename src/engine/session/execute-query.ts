@@ -111,8 +111,8 @@ export function executeQuery(
     atEnd: [],
   };
   const session = new EngineSession(parts, permissionsIn, budget);
-  const turnMs = turnMsOf(plan);
-  if (turnMs !== undefined) budget.limitTurn(turnMs);
+  const mayWrite = !(parsed instanceof QueryFailure) && parsed.effect === 'write';
+  if (request.turnMs) budget.limitTurn(request.turnMs(mayWrite));
   if (!isAuthorized(session.context, caller)) refuseCaller();
   try {
     return ended(outcomeOf(parsed, session, request, budget, writer));
@@ -156,12 +156,6 @@ const snapshotOf = (started: Micros, head: Micros, lastSeen: Micros): Micros =>
 function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
   const caller = secret === undefined ? undefined : authenticate(context, secret);
   return caller ?? refuseCaller();
-}
-
-function turnMsOf({ request, parsed }: QueryPlan): number | undefined {
-  const { turnMs, writeTurnMs } = request;
-  const mayWrite = !(parsed instanceof QueryFailure) && parsed.effect === 'write';
-  return mayWrite && writeTurnMs !== undefined ? writeTurnMs : turnMs?.();
 }
 
 /** Thrown before the commit, so the query has no effect. */
