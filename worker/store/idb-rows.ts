@@ -83,20 +83,15 @@ function entriesOfRows(found: readonly StoredRow[], range: Range): readonly Entr
   const { lower, upper, reverse } = range;
   const entries: Entry[] = [];
   const seen = new Set<Key>();
-  let isSorted = true;
   for (const stored of found) {
     if (seen.has(stored.k)) continue;
     seen.add(stored.k);
     const row = range.rows ? rowOf(stored) : undefined;
     for (const entry of stored.e ?? []) {
-      if (entry < lower || entry >= upper) continue;
-      const each = { entry, key: stored.k, row };
-      const last = entries.at(-1);
-      if (last && compareEntries(last, each) < 0 === reverse) isSorted = false;
-      entries.push(each);
+      if (entry >= lower && entry < upper) entries.push({ entry, key: stored.k, row });
     }
   }
-  if (!isSorted) entries.sort(reverse ? (a, b) => compareEntries(b, a) : compareEntries);
+  entries.sort(reverse ? (a, b) => compareEntries(b, a) : compareEntries);
   return entries.length > found.length ? entries.slice(0, found.length) : entries;
 }
 
