@@ -43,12 +43,14 @@ function functionToCall(
   nameOrRef: string | Ref,
   path: QueryPath,
 ): FunctionDefinition {
-  const found =
+  const ref =
     typeof nameOrRef === 'string'
-      ? context.schema(home).byName('functions', nameOrRef)
-      : nameOrRef.collection === NATIVE.functions
-        ? context.schema(nameOrRef.database).byId('functions', nameOrRef.id)
-        : undefined;
+      ? context.schema(home).byName('functions', nameOrRef)?.ref
+      : nameOrRef;
+  const found =
+    ref?.collection === NATIVE.functions
+      ? context.schema(ref.database).byId('functions', ref.id)
+      : undefined;
   return found ?? failUndefined(context, 'functions', nameOrRef, positionOf(path, 'call'));
 }
 

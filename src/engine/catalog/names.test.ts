@@ -123,3 +123,35 @@ test('before version 2.7, the source of an index shows `class` instead of `colle
     class: { '@ref': { id: 'jars' } },
   });
 });
+
+test('a name as text stands for the object as the query has changed it, as a ref does', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'jars' }) });
+  await w.ask(create(doc('jars', 1)));
+  const body = (expr: unknown) => ({ query: { lambda: 'x', expr } });
+  await w.ask({ create_function: obj({ name: 'size', body: body(1) }) });
+  const change = (params: Record<string, unknown>) => ({
+    update: { function: 'size' },
+    params: obj(params),
+  });
+  const call = { call: 'size' };
+  expect(await w.ask({ do: [change({ body: body(2) }), call] })).toBe(2);
+  const counting = body({ count: { documents: coll('jars') } });
+  const asClient = change({ body: counting, role: 'client' });
+  expect(await w.ask({ do: [asClient, call] })).toBe(0);
+  expect(await w.ask({ do: [change({ name: 'volume' }), call] })).toBe(0);
+  const undefinedName = (name: string) => ({
+    code: 'invalid ref',
+    description: `Ref refers to undefined ${name}`,
+  });
+  expect(
+    await w.fault({ do: [{ delete: { function: 'volume' } }, { call: 'volume' }] }),
+  ).toMatchObject({
+    ...undefinedName("function 'volume'"),
+    position: ['do', 1, 'call'],
+  });
+  expect(await w.fault({ do: [{ delete: coll('jars') }, create('jars')] })).toMatchObject({
+    ...undefinedName("collection 'jars'"),
+    position: ['do', 1, 'create'],
+  });
+});

@@ -173,20 +173,17 @@ function targetOf(
   target: Ref | string,
   position: Position,
 ): { readonly collection: CollectionId; readonly id: bigint | undefined } {
-  if (typeof target === 'string') {
-    const found = context.schema(home).byName('collections', target);
-    if (!found) return failUndefined(context, 'collections', target, position);
-    requireOwn(context, found.ref, position);
-    return { collection: found.id, id: undefined };
-  }
-  requireOwn(context, target, position);
-  const isCollection = target.collection === NATIVE.collections;
-  const collection = isCollection ? Number(target.id) : target.collection;
+  const ref =
+    typeof target === 'string' ? context.schema(home).byName('collections', target)?.ref : target;
+  if (!ref) return failUndefined(context, 'collections', target, position);
+  requireOwn(context, ref, position);
+  const isCollection = ref.collection === NATIVE.collections;
+  const collection = isCollection ? Number(ref.id) : ref.collection;
   requireCollection(context, collection, position);
   if (isCollection) return { collection, id: undefined };
   // The engine assigns the ids of schema objects, so a ref to a schema object means that it exists.
-  if (SCHEMA_COLLECTIONS.has(collection)) return failExists(target, position);
-  return { collection, id: target.id };
+  if (SCHEMA_COLLECTIONS.has(collection)) return failExists(ref, position);
+  return { collection, id: ref.id };
 }
 
 const liveAt = (context: EngineContext, ref: Ref): LiveVersion | undefined =>
