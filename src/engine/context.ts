@@ -3,4 +3,4 @@ export type { AccessRequest, Permissions } from './context/access-request.ts';
 export { timedOut } from './context/time-over.ts';
 export { isBuiltinRole } from './context/caller.ts';
 export type { Caller } from './context/caller.ts';
-export type { EngineContext } from './context/context.ts';
+export type { EngineContext, Inputs } from './context/context.ts';

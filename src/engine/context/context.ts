@@ -20,6 +20,12 @@ export interface Inputs {
   readonly lookedUp: { commitTs?: Micros };
   /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
   readonly refuseLogout?: () => never;
+  /**
+   * Of a write whose ids may have been made elsewhere: checks the id of a new document before it is used. `mayChoose`: whether the caller
+   * may create the document under an id of their choice.
+   * @throws an error with which the query fails
+   */
+  readonly checkId?: (id: bigint, isFree: boolean, mayChoose: () => boolean) => void;
   readonly sha256: Sha256;
   /** The audience that tokens of identity providers name for the root database. */
   readonly rootAudience: string | undefined;

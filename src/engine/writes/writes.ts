@@ -153,7 +153,14 @@ export function createIn(
 ): Document {
   for (;;) {
     const ref = id === undefined ? nextRef(context, collection) : refIn(context, collection, id);
-    if (isFreeRef(context, ref)) {
+    const isFree = isFreeRef(context, ref);
+    if (id === undefined)
+      context.inputs.checkId?.(ref.id, isFree, () => {
+        const home = collectionRef(context.database, collection);
+        const { permissions } = context;
+        return permissions.may({ action: 'create_with_id', collection: home, data: params, ref });
+      });
+    if (isFree) {
       if (id !== undefined) deleteCredentialsOf(context, ref);
       return saveDocument(context, { mode: 'create', ref, params, previous: undefined }, position);
     }

@@ -1,8 +1,13 @@
 /** Refuses writes that make, check or end a password, key or token: each run would make another one, and outboxes store no secrets. */
+import type { Inputs } from '../../engine/context.ts';
 import type { QueryPlan } from '../../engine/session.ts';
 
-/** @param refuse throws the error with which the query fails */
-export function refusingSecrets(plan: QueryPlan, refuse: () => never): QueryPlan {
+/** @param refuse throws the error with which the query fails @param checkId checks the ids of new documents */
+export function refusingSecrets(
+  plan: QueryPlan,
+  refuse: () => never,
+  checkId?: Inputs['checkId'],
+): QueryPlan {
   const { inputs } = plan;
   return {
     ...plan,
@@ -13,6 +18,7 @@ export function refusingSecrets(plan: QueryPlan, refuse: () => never): QueryPlan
         verify: refuse,
         randomBytes: refuse,
         refuseLogout: refuse,
+        ...(checkId && { checkId }),
       }),
       get madeIds() {
         return inputs.madeIds;

@@ -18,7 +18,6 @@ import { Overlay } from '../../../store/overlay.ts';
 import { NO_WRITES, type WriteSet } from '../../../store/port.ts';
 import { Suspended } from '../../../store/reader.ts';
 import type { CollectionId, Micros } from '../../../values/value.ts';
-import type { IdKey } from '../../protocol/device-ids.ts';
 import { digestOf } from '../../protocol/digest.ts';
 import type { FileName } from '../../protocol/files.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
@@ -27,7 +26,7 @@ import { ownerOf } from '../rights/caller-facts.ts';
 import { callerOfDevice } from '../rights/device-caller.ts';
 import { ReadRights } from '../rights/read-rights.ts';
 import { deviceTaken } from '../rows/device-rows.ts';
-import { faultOfIds } from './given-ids.ts';
+import { IdRefused } from './given-ids.ts';
 import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 export interface Judgement {
@@ -48,7 +47,7 @@ export function refuseSecrets(): never {
 
 /** @throws Suspended, SyncRefused; WriteFailed if the hub could not execute the write, but a later try may succeed */
 export function executeWrite(
-  write: OfferedWrite & { readonly idKey: IdKey },
+  write: OfferedWrite,
   plan: QueryPlan,
   input: BodyInput,
   host: PushHost,
@@ -63,8 +62,6 @@ export function executeWrite(
     const { value, ts } = host.transactions.execute(plan, { ...input, writer: own });
     requireOwner(write, value.caller);
     const effects = own.writes();
-    const wrong = faultOfIds(write, plan.inputs.madeIds, effects, input, host);
-    if (wrong) return refused(write, judgedAt, errorBody([wrong]));
     if (ts !== undefined) {
       const reader = (): ReadRights =>
         new ReadRights(callerOfDevice(write.request, input, input.writer, host).over(own));
@@ -173,6 +170,7 @@ const PASSED_ON = [Suspended, SyncRefused, TurnOver];
 /** @throws errors that the query itself did not cause */
 function bodyOfRefusal(write: OfferedWrite, thrown: unknown, { failedWrites }: PushHost): string {
   if (thrown instanceof MakesSecret) return refusalBody('connection_needed', NEEDS_CONNECTION);
+  if (thrown instanceof IdRefused) return errorBody([thrown.fault]);
   if (PASSED_ON.some((type) => thrown instanceof type)) throw thrown;
   if (!(thrown instanceof Refusal)) {
     if (failedWrites.isLastTry(write)) return refusalBody('internal server error', ALWAYS_FAILS);

@@ -1,63 +1,42 @@
-/** Checks the ids of documents that a device generated. Ids that it could not have generated require the right to choose ids. */
-import { decodeDocumentKey, documentKey } from '../../../codec/key.ts';
-import { unpackVersion } from '../../../codec/row.ts';
-import { collectionRef } from '../../../engine/catalog.ts';
-import { fieldsOf } from '../../../engine/documents.ts';
-import type { BodyInput } from '../../../engine/transactions.ts';
+/**
+ * Checks the ids of documents that a device generated. Ids that it could not have generated require the right to choose ids.
+ *
+ * An id is checked when a document is created under it. A check at the end would be too late: the rest of the query could tell the device
+ * whether the id was in use, with what it returns, how it fails, or how long it takes.
+ */
+import type { Inputs } from '../../../engine/context.ts';
 import { fault, type Fault } from '../../../errors.ts';
-import type { Row, WriteSet } from '../../../store/port.ts';
-import { Ref } from '../../../values/value.ts';
 import { isIdMadeWith, type IdKey } from '../../protocol/device-ids.ts';
-import { callerOfDevice, type DeviceCaller } from '../rights/device-caller.ts';
 import type { OfferedWrite, PushHost } from './offered-write.ts';
 
-/**
- * @param made all ids that the execution used, beginning with those that the device sent
- * @returns why the write is refused, if it is. Without the right to choose ids, the fault does not reveal whether an id is in use.
- * @throws Suspended
- */
-export function faultOfIds(
-  { item, database, idKey, request }: OfferedWrite & { readonly idKey: IdKey },
-  made: readonly bigint[],
-  { puts }: WriteSet,
-  input: BodyInput,
-  host: PushHost,
-): Fault | undefined {
-  const given = item.ids.map(BigInt);
-  const claimed = new Set(given);
-  // Ids that the engine used because an id from the device was in use.
-  const others = new Set(made.slice(given.length));
-  if (claimed.size === 0 && others.size === 0) return undefined;
-  const { writer } = input;
-  let caller: DeviceCaller | undefined;
-  const mayChoose = (row: Row, id: bigint): boolean => {
-    caller ??= callerOfDevice(request, input, writer, host);
-    return mayCreateAt(caller, row, id);
-  };
-  let found: Fault | undefined;
-  for (const { space, row } of puts) {
-    if (space !== 'documents') continue;
-    const { collection, id } = decodeDocumentKey(row.key);
-    const isChosen = claimed.has(id) && !isIdMadeWith(idKey, id, host.sha256);
-    if (isChosen && !mayChoose(row, id)) return NOT_AVAILABLE;
-    if (!others.has(id)) continue;
-    const taken = given.find((each) => {
-      const key = documentKey(database, collection, each);
-      return writer.row({ space: 'documents', key }, 'absent') !== undefined;
-    });
-    if (taken === undefined) continue;
-    if (!mayChoose(row, taken)) return NOT_AVAILABLE;
-    found = TAKEN;
+/** Ends the execution of a query that uses an id which the device may not use. */
+export class IdRefused extends Error {
+  readonly fault: Fault;
+
+  constructor(why: Fault) {
+    super(why.description);
+    this.fault = why;
   }
-  return found;
 }
 
-function mayCreateAt({ context }: DeviceCaller, row: Row, id: bigint): boolean {
-  const { database, collection } = decodeDocumentKey(row.key);
-  const ref = new Ref(database, collection, id);
-  const data = fieldsOf(context, ref, unpackVersion(String(row.value)));
-  const home = collectionRef(database, collection);
-  return context.permissions.may({ action: 'create_with_id', collection: home, data, ref });
+/**
+ * Ids that the hub generates are not checked. Without the right to choose ids, the fault does not reveal whether an id is in use.
+ * @throws Suspended, IdRefused
+ */
+export function checkOfIds(
+  { item }: Pick<OfferedWrite, 'item'>,
+  idKey: IdKey,
+  { sha256 }: PushHost,
+): NonNullable<Inputs['checkId']> {
+  const claimed = new Set(item.ids.map(BigInt));
+  const last = item.ids.at(-1);
+  return (id, isFree, mayChoose) => {
+    if (!claimed.has(id)) return;
+    // Two tabs of a device may make the same id. The second finds it in use, and its write has another one for the document.
+    const isUsable = isFree || String(id) !== last;
+    if (isUsable && (isIdMadeWith(idKey, id, sha256) || mayChoose())) return;
+    throw new IdRefused(!isFree && mayChoose() ? TAKEN : NOT_AVAILABLE);
+  };
 }
 
 const TAKEN = fault(

@@ -32,6 +32,7 @@ import {
   refuseSecrets,
   type Judgement,
 } from './execute-write.ts';
+import { checkOfIds } from './given-ids.ts';
 import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 /**
@@ -61,7 +62,7 @@ export function judgeWrite(
       ? judgedBefore(before, write)
       : isTooOld(write)
         ? refused(write, nextCommitTime(plan, input), refusalBody('forbidden', TOO_OLD))
-        : executeWrite({ ...write, idKey }, timed, input, host);
+        : executeWrite(write, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
     if (!before) writer.put('sync', contentRow(key, verdict));
@@ -147,7 +148,7 @@ function planOf(
   const ids = item.ids.map(BigInt);
   const moreIds = derivedIds(item, idKey, host.sha256);
   const plan = host.transactions.plan(query, { now, ids, moreIds });
-  return refusingSecrets(plan, refuseSecrets);
+  return refusingSecrets(plan, refuseSecrets, checkOfIds({ item }, idKey, host));
 }
 
 function writeJudgement(

@@ -137,6 +137,51 @@ test('T19 a push cannot probe which documents exist: taken and foreign ids are r
   expect(new Set(verdicts.map(({ body }) => body)).size).toBe(1);
 });
 
+test('T19 no query finds out whether a document exists under an id that the device chose', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const privileges = obj({ resource: coll('things'), actions: obj({ delete: true }) });
+  const membership = obj({ resource: coll('users') });
+  await world.ask({ create_role: obj({ name: 'deleter', privileges, membership }) });
+  const own = device.newId();
+  await world.ask(create(doc('things', 4242), {}));
+  await world.ask(create(doc('things', own), {}));
+  const made = { var: 'made' };
+  const inThing = (then: unknown) => ({
+    let: [{ made: { select: ['ref'], from: newThing } }],
+    in: then,
+  });
+  const isAt = (id: string) => ({ equals: [{ select: ['id'], from: made }, id] });
+  const probes: readonly ((id: string) => { query: unknown; ids: readonly string[] })[] = [
+    (id) => ({ query: newThing, ids: [id, device.newId()] }),
+    (id) => ({ query: inThing({ do: [{ delete: made }, made] }), ids: [id] }),
+    (id) => ({
+      query: inThing({ do: [{ delete: made }, { abort: { select: ['id'], from: made } }] }),
+      ids: [id],
+    }),
+    (id) => ({ query: inThing({ if: isAt(id), then: { logout: false }, else: 1 }), ids: [id] }),
+  ];
+  for (const [i, probe] of probes.entries()) {
+    const chosen = ['4242', '4243', ...(i > 0 ? [own] : [])];
+    const { verdicts } = await device.push(...chosen.map((id) => device.item(probe(id))));
+    expect(verdicts.every(({ state }) => state === 'refused')).toBe(true);
+    expect(new Set(verdicts.map(({ body }) => body)).size, `probe ${i}`).toBe(1);
+  }
+  expect(await count(world)).toBe(2);
+});
+
+test('a write whose first id another tab of the device has used is made under its next id', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const [both, next] = [device.newId(), device.newId()];
+  const { verdicts } = await device.push(
+    device.item({ query: newThing, ids: [both] }),
+    device.item({ query: create(coll('things'), { n: 2 }), ids: [both, next] }),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
+  expect(await world.ask({ exists: doc('things', next) })).toBe(true);
+});
+
 test('T19 a push cannot recreate a deleted user whose token still exists', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
