@@ -65,13 +65,15 @@ export class PasswordGate {
     if (until !== undefined) return { until: this.clock.shown(until, now) };
     const isBarred = barredUntil(accounted, attempt, now) !== undefined;
     const failure: Failure = { at: this.uniqueTime(now), address: attempt.address ?? null };
-    for (const name of names) {
-      this.own.set(name, joined(this.own.get(name) ?? [], [failure], now));
-    }
+    this.keep(names, failure, now);
     this.forgetOld(now);
     const isRight = (await this.compared(names, failure, compare)) && !isBarred;
-    if (!isRight) await this.persist(names, failure);
-    else {
+    if (!isRight) {
+      const stored = await this.persist(names, failure);
+      this.last = Math.max(this.last, stored.at);
+      this.takeBack(names, failure);
+      this.keep(names, stored, now);
+    } else {
       this.takeBack(names, failure);
       // At the next start, the clock begins at the latest time of all rows. With this row, a user who has waited need not wait again. A
       // full disk must not make a password wrong.
@@ -107,6 +109,10 @@ export class PasswordGate {
     }
   }
 
+  private keep(names: readonly string[], failure: Failure, now: Micros): void {
+    for (const name of names) this.own.set(name, joined(this.own.get(name) ?? [], [failure], now));
+  }
+
   private takeBack(names: readonly string[], failure: Failure): void {
     for (const name of names) {
       const left = (this.own.get(name) ?? []).filter((each) => each !== failure);
@@ -115,11 +121,17 @@ export class PasswordGate {
     }
   }
 
-  private persist(names: readonly string[], failure: Failure): Promise<void> {
+  /**
+   * Returns the failure as stored. It gets a later time if another tab has stored a failure at the same time: their clocks start at the same
+   * stored time, and equal failures would count as one.
+   */
+  private async persist(names: readonly string[], failure: Failure): Promise<Failure> {
     const [first = ''] = names;
-    return this.store.write(
+    let stored = failure;
+    await this.store.write(
       async (tx) => {
         const before = await failuresIn(tx, names);
+        stored = distinctFrom(before.flat(), failure);
         const swept = await tx.fetch([], [after(first)]);
         const gone = (swept.ranges[0] ?? []).filter(
           ({ key, row }) =>
@@ -127,7 +139,7 @@ export class PasswordGate {
         );
         tx.apply({
           puts: names.map((name, i) => {
-            const kept = joined(before[i] ?? [], [failure], failure.at);
+            const kept = joined(before[i] ?? [], [stored], failure.at);
             return {
               space: 'meta',
               row: { key: keyOf(name), entries: [], value: JSON.stringify(kept) },
@@ -138,6 +150,7 @@ export class PasswordGate {
       },
       { ...META, durability: 'relaxed' },
     );
+    return stored;
   }
 
   private uniqueTime(now: Micros): Micros {
@@ -185,6 +198,15 @@ function joined(one: Failures, other: Failures, now: Micros): Failures {
     if (each.at > now - HOUR) all.set(`${each.at} ${each.address}`, each);
   }
   return [...all.values()].sort((a, b) => a.at - b.at).slice(-LIMITS.passwordFailuresPerHour);
+}
+
+/** The failure, at the first time from its own on at which the others have none. */
+function distinctFrom(others: Failures, { at, address }: Failure): Failure {
+  const isTaken = (time: Micros): boolean =>
+    others.some((each) => each.at === time && each.address === address);
+  let free = at;
+  while (isTaken(free)) free += 1;
+  return { at: free, address };
 }
 
 const isOver = (failures: Failures, now: Micros): boolean =>
