@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hideSecretTexts } from '../engine/access.ts';
+import { hideSecretTexts, mayHoldSecret } from '../engine/access.ts';
 import { QUERY_KEPT_CHARACTERS, redactQuery } from './redact.ts';
 
 const redacted = (query: unknown): unknown => {
@@ -66,6 +66,25 @@ test('redactQuery() keeps nothing of a text that is not JSON or is too long', ()
   expect(redactQuery('[1,', false)).toBeUndefined();
   expect(redactQuery('', true)).toBeUndefined();
   expect(redactQuery(`"${'a'.repeat(QUERY_KEPT_CHARACTERS)}"`, true)).toBeUndefined();
+});
+
+test('the search for secrets takes time in proportion to the length of the text', () => {
+  for (const begun of ['ey', 'ey-', 'ey.', 'a-', 'a.ey-', '$a', 'basic ', 'fnA-']) {
+    const text = begun.repeat(500_000 / begun.length);
+    const start = performance.now();
+    hideSecretTexts(text);
+    mayHoldSecret(text.toUpperCase());
+    // Quadratic time would be more than a minute.
+    expect(performance.now() - start, begun).toBeLessThan(2000);
+  }
+  expect(hideSecretTexts('ey-eyes-eyJhbGciOi.x.y z')).toBe('*** z');
+  expect(hideSecretTexts('eyes.ey-eyJhbGciOi eyJhbGciOi')).toBe('eyes.ey-eyJhbGciOi eyJhbGciOi');
+  expect(['a eyJ.', 'a-eyJ-.', 'ey.', 'eyJ'].map(mayHoldSecret)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('hideSecretTexts() hides keys, tokens, hashes and header values within a text', () => {
