@@ -2,11 +2,21 @@ import { createCollection } from '@tanstack/db';
 import { expect, test } from 'vitest';
 import { Ref, UsageError, q, type BurrowError, type Client, type Observer } from '../index.ts';
 import { burrowCollectionOptions } from './tanstack.ts';
+import { changesBetween } from './tanstack/changes.ts';
 
 test('an option that does not exist is refused: a misspelt `query` would return everything', () => {
   const options = { client: {} as never, collection: q.Collection('notes'), qeury: q.Now() };
   expect(() => burrowCollectionOptions(options)).toThrow(
     'There is no option `qeury`. There are: client, collection, query, label, data.',
+  );
+});
+
+test('an update sends members that are named like those of every JavaScript object', () => {
+  const item = (text: string) => JSON.parse(text) as Record<string, unknown>;
+  const after = '{"constructor":"x","__proto__":{"a":1,"toString":2}}';
+  expect(JSON.stringify(changesBetween({}, item(after)))).toBe(after);
+  expect(JSON.stringify(changesBetween(item(after), item('{"__proto__":{"a":1}}')))).toBe(
+    '{"constructor":null,"__proto__":{"toString":null}}',
   );
 });
 

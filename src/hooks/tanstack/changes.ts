@@ -7,15 +7,19 @@ type Members = Readonly<Record<string, unknown>>;
  * removed member is null, which deletes it.
  */
 export function changesBetween(before: Members, after: Members): Members {
-  const changes: Record<string, unknown> = {};
+  const changes: [string, unknown][] = [];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const was = before[name];
-    const is = after[name];
+    const was = memberOf(before, name);
+    const is = memberOf(after, name);
     if (was === is || textOf(was) === textOf(is)) continue;
-    changes[name] = isMembers(was) && isMembers(is) ? changesBetween(was, is) : (is ?? null);
+    changes.push([name, isMembers(was) && isMembers(is) ? changesBetween(was, is) : (is ?? null)]);
   }
-  return changes;
+  return Object.fromEntries(changes);
 }
+
+/** Undefined if the object has no such member of its own: every object inherits `constructor` and others. */
+const memberOf = (members: Members, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined;
 
 /** Equal values have equal texts. */
 export const textOf = (value: unknown): string => queryText(value ?? null);
