@@ -44,3 +44,9 @@ test('mayHoldSecret() is true for queries with a password or a secret', () => {
   expect(mayHoldSecret(`KeyFromText("${SECRETS[0]}")`)).toBe(true);
   expect(mayHoldSecret('Paginate(Documents(Collection("notes")))')).toBe(false);
 });
+
+test('the search for secrets takes time in proportion to the length of the text', () => {
+  const start = performance.now();
+  hideSecretTexts('ey-'.repeat(200_000));
+  expect(performance.now() - start).toBeLessThan(2000);
+});

@@ -6,7 +6,7 @@ const HIDDEN = '***';
 
 /** The same patterns as in the engine, which hides them in the query log. */
 const SECRET_TEXTS =
-  /\b(?:fn[A-F][\w-]{20,}|burrow-(?:root|sync)-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
+  /\b(?:fn[A-F][\w-]{20,}|burrow-(?:root|sync)-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey(?<!\bey[\w-]*?ey)[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
 
 const SECRET_NAME = /passw|passphrase|passcode|^pwd?$|secret|bearer|authorization|^hash|token$/i;
 
