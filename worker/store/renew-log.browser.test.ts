@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi, type MockInstance } from 'vitest';
+import { checkName } from '../../src/client/stored-names.ts';
 import { freshName } from '../testing/store-kit.ts';
 import { renewLogAfterKill } from './renew-log.ts';
 import { marksOfKilled, removeMarksOf, WriteMark } from './write-mark.ts';
@@ -26,18 +27,25 @@ const killed = async (): Promise<readonly string[]> =>
   (await marksOfKilled([])).map(({ worker }) => worker);
 
 const scratches = async (): Promise<number> =>
-  (await indexedDB.databases()).filter(({ name }) => name === 'burrow:scratch').length;
+  (await indexedDB.databases()).filter(({ name }) => name === 'burrow:scratch:files:token').length;
 
 // Not compared with an exact list: workers of other test files come and go in the same origin.
 test('renewLogAfterKill() writes to a scratch database once after a worker was killed, and removes it', async () => {
   const worker = await markedWorker();
   expect(await killed()).toContain(worker);
   await renewLogAfterKill([]);
-  expect(opened()).toEqual(['burrow:scratch']);
+  expect(opened()).toEqual(['burrow:scratch:files:token']);
   expect(await killed()).not.toContain(worker);
   expect(await scratches()).toBe(0);
   await renewLogAfterKill(await killed());
   expect(opened()).toHaveLength(1);
+});
+
+test('renewLogAfterKill() deletes no database of the app, whatever its name is', async () => {
+  await markedWorker();
+  await renewLogAfterKill([]);
+  expect(opened()).toHaveLength(1);
+  for (const name of opened()) expect(() => checkName(name)).toThrow('The name of a database');
 });
 
 test('renewLogAfterKill() writes nothing for workers that ended while the browser kept running', async () => {

@@ -12,8 +12,8 @@ const PIECES = 80;
 /** Larger values are stored in a file of their own instead of the log. */
 const PIECE_BYTES = 60 * 1024;
 const PIECES_AT_ONCE = 8;
-/** Any database of the origin can be used, because all of them share the log. */
-const SCRATCH = 'burrow:scratch';
+/** Any database of the origin can be used, because all of them share the log. No database of an app is stored under a name with this end. */
+const SCRATCH = 'burrow:scratch:files:token';
 
 /**
  * Does nothing unless a worker was killed together with its browser. One tab does it for all.
