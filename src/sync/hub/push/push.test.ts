@@ -159,6 +159,7 @@ test('T19 no query finds out whether a document exists under an id that the devi
       query: inThing({ do: [{ delete: made }, { abort: { select: ['id'], from: made } }] }),
       ids: [id],
     }),
+    // oxlint-disable-next-line unicorn/no-thenable -- a form of FQL
     (id) => ({ query: inThing({ if: isAt(id), then: { logout: false }, else: 1 }), ids: [id] }),
   ];
   for (const [i, probe] of probes.entries()) {
