@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { coll, create, ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
-import { EVERY_KEY } from '../../../codec/ranges.ts';
+import { syncKey } from '../../../codec/key.ts';
+import { EVERY_KEY, prefixRange } from '../../../codec/ranges.ts';
 import type { Store } from '../../../store/port.ts';
 import { scan } from '../../../store/scan.ts';
 import { Device, statesOf } from '../../testing/hub-world.ts';
@@ -76,6 +77,19 @@ test('a device that was pruned gets a new id: its unsent writes are judged, and 
   expect(statesOf(verdicts)).toBe('refused confirmed');
   expect(verdicts[0]?.body).toContain('more than 365 days ago');
   expect(await count(world)).toBe(3);
+});
+
+test('a write that is refused for its age leaves no verdict by content, which nothing would delete', async () => {
+  const { store, world } = await open();
+  const device = await world.device();
+  const times = [-1, -Number.MAX_SAFE_INTEGER, 0, world.now - 400 * DAY];
+  const { verdicts } = await device.push(
+    ...times.map((now) => device.item({ query: newThing, now })),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual(times.map(() => 'refused'));
+  const made = scan('sync', prefixRange(syncKey('made')));
+  const { ranges } = await store.read((tx) => tx.fetch([], [made]));
+  expect(ranges).toEqual([[]]);
 });
 
 test('a write is not made twice if an old copy of the device sends it under another id within a year', async () => {

@@ -58,14 +58,16 @@ export function judgeWrite(
     const { database, item, owner } = write;
     const key = contentKey(database, item.now, makingHashOf(item, owner, host.sha256));
     const before = verdictByContent(writer, key);
+    const isOld = isTooOld(write);
     const judgement = before
       ? judgedBefore(before, write)
-      : isTooOld(write)
+      : isOld
         ? refused(write, nextCommitTime(plan, input), refusalBody('forbidden', TOO_OLD))
         : executeWrite(write, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
-    if (!before) writer.put('sync', contentRow(key, verdict));
+    // A write that is too old is refused each time. Verdicts on writes with a time before 1970 would never be deleted.
+    if (!before && !isOld) writer.put('sync', contentRow(key, verdict));
     return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts };
   };
 }
