@@ -238,8 +238,8 @@ export const FAULTS = [
   [
     'a write that a forgotten device may have sent is made again',
     'sync/hub/push/judge-write.ts',
-    ': isTooOld(write)',
-    ': isTooOld(write) && now < 0',
+    'const isOld = isTooOld(write);',
+    'const isOld = isTooOld(write) && now < 0;',
     RECORDED_TIMES,
   ],
   [
