@@ -211,6 +211,19 @@ test('changing the clock gives neither more attempts nor a longer block, in one 
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
+test('reloading after each wrong password gives no more attempts', async () => {
+  const memory = new SharedMemory();
+  const w = await world(memory, { elapsed: () => 0 });
+  const tried: string[] = [];
+  for (let i = 1; i <= 6; i += 1) {
+    // The clock of each engine starts at the time of the last stored attempt.
+    const reloaded = new EngineWorld(createMemoryStore(memory), { elapsed: () => 0 });
+    reloaded.now = w.now;
+    tried.push(await codeOf(reloaded, login(user, 'wrong')));
+  }
+  expect(tried).toEqual([...five, LIMITED.code]);
+});
+
 test('a user who has waited and logged in is not blocked again after a restart', async () => {
   const memory = new SharedMemory();
   let passed = 0;
