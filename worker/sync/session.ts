@@ -76,6 +76,7 @@ export class SyncSession {
   readonly shared: SharedSync;
   /** URL of the hub. */
   url = '';
+  private stops = 0;
   private readonly options: SyncSessionOptions;
 
   constructor(options: SyncSessionOptions) {
@@ -97,6 +98,7 @@ export class SyncSession {
 
   async start(call: SyncCall): Promise<SyncReply> {
     const { replica } = this.options;
+    const { stops } = this;
     const sets = [...new Set(call.sets)];
     requireSets(sets);
     const url = call.url.replace(/\/+$/, '');
@@ -109,6 +111,7 @@ export class SyncSession {
     const state = known?.schema === undefined ? await this.login.adopt(url, known) : known;
     const missing = await this.secondCopy.recover(state);
     await replica.setSets(sets.map((query) => ({ id: idOfSet(query, sha256), query })));
+    if (stops !== this.stops) throw stopped();
     if (call.secret !== undefined || call.login !== undefined) this.shared.onLogin();
     this.shared.join();
     if (state.schema === undefined) await this.waiters.forSchema();
@@ -197,8 +200,9 @@ export class SyncSession {
     this.files.failWaits(reason);
   }
 
-  /** Stops the exchange with the hub. Stored documents can still be read and written. */
+  /** Stops the exchange with the hub, also one that is still starting. Stored documents can still be read and written. */
   async stop(): Promise<void> {
+    this.stops += 1;
     this.failWaits(stopped());
     await this.shared.leave();
     await this.secondCopy.close();
