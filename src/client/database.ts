@@ -247,11 +247,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
     };
   }
 
-  async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
+  async #query(secret: () => string, query: string, options: QueryOptions): Promise<QueryReply> {
     const { signal, tags, ...sent } = options;
-    const call = { ...sent, secret, query, tags: tags ? tagsText(tags) : undefined };
+    const call = { ...sent, query, tags: tags ? tagsText(tags) : undefined };
     const reply = await this.#worker.call(
-      (host, number) => host.query({ ...call, number }),
+      (host, number) => host.query({ ...call, secret: secret(), number }),
       signal,
     );
     if (reply.metrics.writeOps > 0) this.#askToPersist();

@@ -199,3 +199,31 @@ test('a worker is terminated when it has closed its database, or after two secon
     vi.useRealTimers();
   }
 });
+
+test('calls made while another tab unlocks the database use its new root secret', async () => {
+  const seen: string[] = [];
+  let onStart = (): void => undefined;
+  const fakes: FakeWorker[] = [];
+  const db = await openDatabase('notes', {
+    worker: () => {
+      queueMicrotask(onStart);
+      const fake = new FakeWorker({
+        query: ({ secret }) => Promise.resolve({ status: 200, body: `{"resource":"${secret}"}` }),
+        onMessage: (message) => message.type === 'subscribe' && seen.push(message.secret),
+      });
+      fakes.push(fake);
+      return fake.asWorker();
+    },
+  });
+  const answer = new Promise((resolve) => {
+    onStart = () => {
+      db.client().subscribe(q.Now(), { next: () => undefined });
+      resolve(db.client().query(q.Now()));
+    };
+  });
+  fakes[0]?.emit({ type: 'unlocked' });
+  expect(await answer).toBe('root');
+  await expect.poll(() => seen).toContain('root');
+  expect(seen).not.toContain('');
+  await db.close();
+});

@@ -185,11 +185,11 @@ export class DatabaseWorker extends WorkerEvents {
     }
   }
 
-  /** Sends a message as soon as a worker is connected. */
-  async post(message: PageMessage): Promise<void> {
+  /** Sends a message as soon as a worker is connected. @param message makes it then */
+  async post(message: () => PageMessage): Promise<void> {
     const connection = await this.connect();
     if (this.isLocked) throw lockedError();
-    connection.post(message);
+    connection.post(message());
   }
 
   /** Locks the database in all tabs. Pending calls are rejected with `lockedError()`. */
@@ -394,7 +394,7 @@ export class DatabaseWorker extends WorkerEvents {
 const leftError = (): QueryError =>
   refusalError(
     'worker_lost',
-    'The page was left before the answer, so its database worker was ended. It is unknown whether pending queries took effect. The next call starts a new worker.',
+    'The page was left before the answer. It is unknown whether pending queries took effect. The next call starts a new worker.',
   );
 
 /** The same text as the worker's. */

@@ -5,7 +5,7 @@ import { BurrowError, QueryError, refusalError } from '../errors.ts';
 import type { DatabaseWorker } from '../connection/database-worker.ts';
 
 interface Subscription {
-  readonly secret: string;
+  readonly secret: () => string;
   readonly query: string;
   readonly at: LivePlace | undefined;
   readonly observer: Observer<unknown>;
@@ -39,7 +39,7 @@ export class Subscriptions {
 
   /** @returns a function that ends the subscription */
   add(
-    secret: string,
+    secret: () => string,
     query: string,
     observer: Observer<unknown>,
     at: LivePlace | undefined,
@@ -58,9 +58,9 @@ export class Subscriptions {
   }
 
   #send(id: number, { secret, query, at }: Pick<Subscription, 'secret' | 'query' | 'at'>): void {
-    this.#worker.post({ type: 'subscribe', id, secret, query, at }).catch((error: unknown) => {
-      this.#fail(id, error);
-    });
+    this.#worker
+      .post(() => ({ type: 'subscribe', id, secret: secret(), query, at }))
+      .catch((error: unknown) => this.#fail(id, error));
   }
 
   async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {

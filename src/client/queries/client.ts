@@ -85,9 +85,10 @@ export interface SubscribeOptions {
 
 /** What a client needs from the database it belongs to. */
 export interface ClientHost {
-  query(secret: string, query: string, options: QueryOptions): Promise<QueryReply>;
+  /** @param secret is called when the query is sent, because unlocking the database changes its root secret */
+  query(secret: () => string, query: string, options: QueryOptions): Promise<QueryReply>;
   subscribe(
-    secret: string,
+    secret: () => string,
     query: string,
     observer: Observer<unknown>,
     at: LivePlace | undefined,
@@ -151,7 +152,7 @@ class QueryClient {
     options: QueryOptions = {},
   ): Promise<WithMetrics<unknown>> {
     readOptions(QUERY_OPTIONS, options);
-    const reply = await this.host.query(this.secret(), queryText(expression), options);
+    const reply = await this.host.query(this.secret, queryText(expression), options);
     const { metrics, missing: partial = [], isFromHub } = reply;
     return { value: await valueOf(reply), metrics, partial, from: isFromHub ? 'hub' : 'device' };
   }
@@ -217,7 +218,7 @@ class QueryClient {
     if (signal?.aborted) return () => undefined;
     // A signal may outlive many subscriptions, so its listener is removed when the subscription ends.
     const onEnd = (): void => signal?.removeEventListener('abort', stop);
-    const stop = this.host.subscribe(this.secret(), queryText(expression), observer, at, onEnd);
+    const stop = this.host.subscribe(this.secret, queryText(expression), observer, at, onEnd);
     signal?.addEventListener('abort', stop);
     return stop;
   }
