@@ -134,7 +134,7 @@ export class Connection {
     try {
       return await connection.call(run);
     } finally {
-      connection.end(new Error('The worker is no longer needed.'));
+      connection.end(new Error('Done.'));
     }
   }
 

@@ -59,3 +59,28 @@ test('answers that arrive faster than they are decoded are all shown', async () 
   expect(seen).toEqual(answers);
   await db.close();
 });
+
+test('observers that subscribe again when the database is closed or locked do not block the page', async () => {
+  for (const how of ['close', 'lock'] as const) {
+    const { db, fake } = await openFake();
+    let ends = 0;
+    const subscribe = (): void => {
+      db.client().subscribe(q.Now(), {
+        next: () => undefined,
+        closed: () => {
+          ends += 1;
+          if (ends < 10_000) subscribe();
+        },
+      });
+    };
+    subscribe();
+    if (how === 'close') await db.close();
+    else fake.emit({ type: 'locked' });
+    // The page's own tasks run between the attempts.
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(ends).toBeGreaterThan(0);
+    expect(ends).toBeLessThan(10_000);
+    ends = 10_000;
+    await db.close();
+  }
+});

@@ -60,7 +60,8 @@ export class Subscriptions {
   #send(id: number, { secret, query, at }: Pick<Subscription, 'secret' | 'query' | 'at'>): void {
     this.#worker
       .post(() => ({ type: 'subscribe', id, secret: secret(), query, at }))
-      .catch((error: unknown) => this.#fail(id, error));
+      // In a task of its own: an observer that subscribes again at once would keep the page from all else.
+      .catch((error: unknown) => setTimeout(() => this.#fail(id, error)));
   }
 
   async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
@@ -86,7 +87,9 @@ export class Subscriptions {
   #outlive(reason: Error): void {
     if (this.#byId.size === 0) return;
     const fail = (error: unknown): void => {
-      for (const id of this.#byId.keys()) this.#fail(id, error, error === reason || undefined);
+      // Without the subscriptions that observers add meanwhile.
+      for (const id of new Set(this.#byId.keys()))
+        this.#fail(id, error, error === reason || undefined);
     };
     // The database was closed or locked, which ends its live queries.
     if (!(reason instanceof QueryError) || reason.code === 'locked') fail(reason);
@@ -125,7 +128,7 @@ function onError(observer: Observer<unknown>, error: BurrowError): void {
 const asCallerError = (error: unknown): BurrowError =>
   error instanceof BurrowError
     ? error
-    : refusalError('internal server error', 'The result of a live query could not be decoded.', {
+    : refusalError('internal server error', 'The answer could not be decoded.', {
         cause: error,
       });
 
