@@ -259,6 +259,15 @@ test('an idempotency token returns the same request for 24 hours', async () => {
   expect((await kit.exports.request(request, VIEWER)).request_id).not.toBe(one.request_id);
 });
 
+test('a file made by another tab contains what the tab of the request has recorded', async () => {
+  const kit = openLogKit({ exclusively: () => Promise.resolve() });
+  const other = openLogKit({}, kit.store);
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
+  await other.exports.work();
+  expect(await exported(other, id)).toHaveLength(3);
+});
+
 test('work() continues an export after a reload', async () => {
   const before = openLogKit({ exclusively: () => Promise.resolve() });
   logSome(before);

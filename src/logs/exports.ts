@@ -93,6 +93,8 @@ export class LogExports {
         429,
         `At most ${UNFINISHED_MAX} log requests can be in progress at once. Wait for one to finish.`,
       );
+    // Another tab or process may make the file, which cannot see what is in memory here.
+    await this.options.log.flush();
     const created = this.time();
     const row = await addRequest(store, {
       id: timeUuid(created, this.options.random(8)),
