@@ -100,7 +100,10 @@ export class BurrowInspector extends Base {
     const panels = h('div', { class: 'panels' }, problem, ...tabs.nodes);
     fill(root, this.#frame(db.name, tabs.list, panels, status));
     tabs.select('data');
-    void this.#poll(refresh, problem, this.#stop.signal);
+    // Nothing that the panels have read outlives the session of the user.
+    const { signal } = this.#stop;
+    db.addEventListener('locked', () => this.#restart(), { signal });
+    void this.#poll(refresh, problem, signal);
   }
 
   #frame(name: string, ...content: readonly HTMLElement[]): HTMLElement {
@@ -137,12 +140,17 @@ export class BurrowInspector extends Base {
         problem.hidden = true;
       }
     } catch (error) {
-      // The database is locked or closed: panels keep showing what they had, and the storage panel shows the lock.
+      // The database is locked, which the storage panel shows; or it is closed, and panels keep showing what they had.
       problem.hidden = false;
       problem.textContent = problemOf(error);
     }
     if (stopped.aborted) return;
     this.#timer = setTimeout(() => void this.#poll(refresh, problem, stopped), POLL_MS);
+  }
+
+  #restart(): void {
+    this.#end();
+    this.#begin();
   }
 
   #end(): void {
