@@ -15,7 +15,7 @@ const pinned = new Set<RemoteHost>();
  */
 const OPEN_MS = 30_000;
 const OPENED_LATE =
-  'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
+  'The browser did not open the stored data in time. Another tab, or one that is closing, may use it.';
 /** How long a worker may take to close when an app asks for it, ms. */
 const CLOSE_MS = 10_000;
 /**

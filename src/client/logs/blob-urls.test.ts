@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { BlobUrls } from './blob-urls.ts';
 
 const urls = new BlobUrls();
@@ -29,4 +29,11 @@ test('an older version that is requested or arrives late does not revoke the URL
   expect(await older).toBe(newer);
   expect(await urls.urlOf({ id: 'a', version: 0 }, LATER, file('older'))).toBe(newer);
   expect(await read(newer)).toBe('newer');
+});
+
+test('the timer of a URL fits into 31 bits, also if the clock of its database is far ahead', async () => {
+  const timer = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => timer.mockRestore());
+  await urls.urlOf({ id: 'b', version: 0 }, Date.now() + 60 * 86_400_000, file('kept'));
+  expect(timer.mock.lastCall?.[1]).toBe(3_600_000);
 });

@@ -4,6 +4,9 @@ interface Held {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
+/** A URL is never valid for longer. The clock of a database in a test may be far from that of the page. */
+const HOUR_MS = 3_600_000;
+
 /** Blob URLs of files. Each URL is valid until it expires or until a URL of a newer version of the same file is created. */
 export class BlobUrls {
   private readonly held = new Map<string, Held>();
@@ -23,7 +26,7 @@ export class BlobUrls {
     if (!file) return undefined;
     this.revoke(id);
     const url = URL.createObjectURL(file);
-    const timer = setTimeout(() => this.revoke(id), Math.max(0, expiresMs - Date.now()));
+    const timer = setTimeout(() => this.revoke(id), Math.min(HOUR_MS, expiresMs - Date.now()));
     this.held.set(id, { version, url, timer });
     return url;
   }
