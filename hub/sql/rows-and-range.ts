@@ -4,6 +4,7 @@
  */
 import type { Range } from '../../src/store/port.ts';
 import type { SqlResult, Statement } from './sql-client.ts';
+import { keyOf } from './sql-values.ts';
 
 const ROW_COLUMNS = ['kind', 'body', 'bytes', 'entries'];
 const TYPES: Readonly<Record<string, string>> = {
@@ -88,6 +89,9 @@ const columnIndex = (own: readonly string[], column: string): number => {
   return 1 + own.length + more.indexOf(column);
 };
 
+/** Hexadecimal digits are in the order of the bytes as they are; the other output format is not. */
+const comparable = (column: string): string => (column.startsWith('\\x') ? column : keyOf(column));
+
 /** Sorts the rows if they are out of order: servers keep the order inside a branch of UNION ALL in practice, but none documents it. */
 function inOrder(
   { by, reverse }: Range,
@@ -96,7 +100,7 @@ function inOrder(
   const width = by === 'key' ? 1 : 3;
   const compare = (a: SqlResult['rows'][number], b: SqlResult['rows'][number]): number => {
     for (let i = 0; i < width; i++) {
-      const [x, y] = [a[i] ?? '', b[i] ?? ''];
+      const [x, y] = [comparable(a[i] ?? ''), comparable(b[i] ?? '')];
       if (x !== y) return x < y !== reverse ? -1 : 1;
     }
     return 0;

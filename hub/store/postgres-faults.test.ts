@@ -7,6 +7,7 @@ import {
   counterOf,
   everything,
   increment,
+  keysOf,
   put,
   rangeOf,
   row,
@@ -286,6 +287,22 @@ test('bytes are read as stored, whatever output format the server uses', async (
     opened.push(hub);
     await put(hub.store, 'documents', [stored]);
     expect((await everything(hub.store)).documents, format).toEqual([stored]);
+  }
+});
+
+test('a range beside rows has the order of bytes, whatever output format the server uses', async () => {
+  // As text, the escaped bytes would come in another order: `_`, `\\200`, `a`.
+  const rows = ['_', 'a', '\x80'].map((name) => row(name, [name]));
+  const hub = await openOnPostgres(await withOption('bytea_output=escape'), freshTenant());
+  opened.push(hub);
+  await put(hub.store, 'documents', rows);
+  for (const by of ['key', 'entry'] as const) {
+    for (const reverse of [false, true]) {
+      const range = rangeOf({ space: 'documents', by, reverse, limit: 2 });
+      const found = await hub.store.read((tx) => tx.fetch([COUNTER], [range]));
+      const first = (reverse ? rows.toReversed() : rows).slice(0, 2);
+      expect(found.ranges.map((each) => keysOf(each))).toEqual([first.map(({ key }) => key)]);
+    }
   }
 });
 
