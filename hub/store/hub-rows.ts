@@ -34,6 +34,13 @@ export interface HubRows {
 
 export const newEpoch = (): string => randomBytes(16).toString('hex');
 
+/** Whether a hub, or a load or move, has written to the store. */
+export const hasHubRows = (store: Store): Promise<boolean> =>
+  store.read(async (tx) => {
+    const { rows } = await tx.fetch([HUB_ROWS.urlKey, HUB_ROWS.loading], []);
+    return rows.some(Boolean);
+  }, META);
+
 /** Reads the rows and creates the missing ones. @throws Refusal when a load into this store is incomplete, or its data were moved */
 export async function prepareHubRows(
   store: Store,

@@ -33,6 +33,7 @@ import {
 import { freshTenant, openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import { openPreparedPglite, prepareFolder, startPrepared } from '../testing/prepared-pglite.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
+import { prepareHubRows } from './hub-rows.ts';
 import { socketOf, type SocketHolder } from './lock-socket.ts';
 import { MIGRATIONS, migrate } from '../sql/migrations.ts';
 import { openHubStore } from './open-store.ts';
@@ -498,6 +499,20 @@ describe('openHubStore() with isReadOnly', () => {
     await expect(openHubStore({ at: { postgres: standby, tenant } })).rejects.toMatchObject({
       code: 'storage_unavailable',
     });
+  });
+
+  test('is refused, with mustExist, for a tenant that no hub has served', async () => {
+    const { url } = await postgres();
+    const at = { postgres: url, tenant: freshTenant() };
+    for (const isReadOnly of [false, true])
+      await expect(openHubStore({ at, mustExist: true, isReadOnly })).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: `PostgreSQL at ${new URL(url).host}/postgres, tenant ${at.tenant} holds no data of a hub.`,
+      });
+    const served = await openHubStore({ at });
+    await prepareHubRows(served.store, () => undefined);
+    await served.close();
+    await (await openHubStore({ at, mustExist: true, isReadOnly: true })).close();
   });
 
   test('is refused if no hub has created the tables', async () => {

@@ -12,6 +12,7 @@ import { LentDatabase } from '../sql/lent-database.ts';
 import type { SqlConnection } from '../sql/sql-client.ts';
 import { rollback } from '../sql/statements.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
+import { hasHubRows } from './hub-rows.ts';
 import { beginFolder, isMade, requireOwn } from './new-folder.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from '../sql/pglite-database.ts';
@@ -35,7 +36,7 @@ export const storePlaceOf = ({
 export interface HubStoreOptions {
   /** A folder is opened with PGlite. `memory:` is a PGlite whose data are lost when the process ends. */
   readonly at: StorePlace;
-  /** Refuse a folder without data of a hub instead of creating them. */
+  /** Refuse a folder or a tenant without data of a hub instead of creating them. */
   readonly mustExist?: boolean;
   /** Write nothing to the server, which may be a standby: its tables must already be up to date. */
   readonly isReadOnly?: boolean;
@@ -104,7 +105,7 @@ async function openFolder(
   data: string,
   { say = () => undefined, mustExist = false, report = () => undefined, onLost }: HubStoreOptions,
 ): Promise<HubStore> {
-  if (mustExist) requireData(data);
+  if (mustExist && !isMade(dataIn(data))) throw noData(resolve(data));
   const tenant = TENANT_DEFAULT;
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data, undefined, onLost);
@@ -171,15 +172,18 @@ async function openFolder(
   }
 }
 
-function requireData(folder: string): void {
-  if (!isMade(dataIn(folder)))
-    throw new Refusal('storage_unavailable', `${resolve(folder)} holds no data of a hub.`);
-}
+const noData = (where: string): Refusal =>
+  new Refusal('storage_unavailable', `${where} holds no data of a hub.`);
 
 async function openPostgres(
   url: string,
   tenant: string,
-  { connectionsMax = CONNECTIONS_MAX_DEFAULT, isReadOnly = false, report }: HubStoreOptions,
+  {
+    connectionsMax = CONNECTIONS_MAX_DEFAULT,
+    isReadOnly = false,
+    mustExist = false,
+    report,
+  }: HubStoreOptions,
 ): Promise<HubStore> {
   const database = new PgDatabase({
     isExclusive: false,
@@ -197,14 +201,20 @@ async function openPostgres(
   const writer = newWriter();
   const others = new OtherCommits({ database, tenant, writer });
   const options = { writer, watched: others, isReadOnly, report };
-  const store = await openTables(database, tenant, options).catch(async (reason: unknown) => {
+  const describe = `PostgreSQL at ${withoutPassword(url)}${tenant === TENANT_DEFAULT ? '' : `, tenant ${tenant}`}`;
+  const opening = openTables(database, tenant, options).then(async (opened) => {
+    // The name of the tenant may be misspelt: an empty dump would pass for a backup.
+    if (mustExist && !(await hasHubRows(opened))) throw noData(describe);
+    return opened;
+  });
+  const store = await opening.catch(async (reason: unknown) => {
     await database.close();
     throw reason;
   });
   others.follow(store);
   return {
     store,
-    describe: `PostgreSQL at ${withoutPassword(url)}${tenant === TENANT_DEFAULT ? '' : `, tenant ${tenant}`}`,
+    describe,
     lease: undefined,
     onOtherCommit: (listener) => others.listen(listener),
     lend: () => ({ access: { tenant, postgres: url }, end: () => Promise.resolve() }),
