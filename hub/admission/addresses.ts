@@ -16,9 +16,13 @@ export function peerOf(
   return { address: networkOf(plain), isTrusted: trustedProxies.includes(plain) };
 }
 
-/** Returns an IPv4 address without the prefix that it has on a socket that listens on `::`. */
+/**
+ * Returns an IPv4 address without the prefix that it has on a socket that listens on `::`. Also without the port and the brackets
+ * that some proxies forward: the port differs with each connection of a caller.
+ */
 export const plainAddress = (address: string): string =>
-  /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
+  /^(?:::ffff:)?([\d.]+)(?::\d+)?$/i.exec(address)?.[1] ??
+  address.replaceAll(/^\[|\](:\d+)?$/g, '');
 
 /**
  * The name under which an address is counted. A caller with an IPv6 address has at least 2^64 of them, so all addresses of a /64
