@@ -32,6 +32,25 @@ async function exported(kit: LogKit, id: string, version = 0): Promise<string[] 
   return gunzipSync(bytes).toString().trimEnd().split('\n');
 }
 
+/** Three records in each row. A log that opens the store has nothing to write before an export. */
+async function storeWithLog(rows = 1): Promise<Store> {
+  const kit = openLogKit();
+  for (let i = 0; i < rows; i++) {
+    logSome(kit);
+    await kit.log.flush();
+  }
+  return kit.store;
+}
+
+/** A pause that lasts until `open` is called. */
+function gate(): { readonly pause: () => Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const held = new Promise<void>((resolve) => (open = resolve));
+  return { pause: () => held, open };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 const stateOf = async ({ exports }: LogKit, id: string): Promise<string> =>
   (await exports.status(id, VIEWER)).state;
 
@@ -89,18 +108,16 @@ test('an export contains records in [time_start, time_end) of the database and i
 });
 
 test('status() is Requested while the file is being made', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const { pause, open } = gate();
   const states: string[] = [];
-  const kit = openLogKit({ pause: () => held });
-  logSome(kit);
+  const kit = openLogKit({ pause }, await storeWithLog());
   const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   const work = kit.exports.work();
   while (!states.includes('Requested')) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     states.push(await stateOf(kit, id));
   }
-  release();
+  open();
   await work;
   expect(await stateOf(kit, id)).toBe('Complete');
 });
@@ -281,30 +298,19 @@ test('work() continues an export after a reload', async () => {
 });
 
 test('close() stops an export, and the next process continues it', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const before = openLogKit({ pause: () => held });
-  logSome(before);
+  const { pause, open } = gate();
+  // More rows than are read at a time, so that there is a pause between them.
+  const before = openLogKit({ pause }, await storeWithLog(5));
   const { request_id: id } = await before.exports.request(requestOf(), VIEWER);
-  while ((await stateOf(before, id)) !== 'Requested')
-    await new Promise((resolve) => setImmediate(resolve));
+  while ((await stateOf(before, id)) !== 'Requested') await turn();
   const closed = before.exports.close();
-  release();
+  open();
   await closed;
   expect(await stateOf(before, id)).toBe('Requested');
   const after = openLogKit({}, before.store);
   await after.exports.work();
-  expect(await exported(after, id)).toHaveLength(3);
+  expect(await exported(after, id)).toHaveLength(15);
 });
-
-/** A pause that lasts until `open` is called. */
-function gate(): { readonly pause: () => Promise<void>; readonly open: () => void } {
-  let open = (): void => undefined;
-  const held = new Promise<void>((resolve) => (open = resolve));
-  return { pause: () => held, open };
-}
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('an attempt that was overtaken by another one writes nothing more', async () => {
   const [slowGate, fastGate] = [gate(), gate()];
