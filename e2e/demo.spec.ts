@@ -250,7 +250,10 @@ test('the query panel explains the call at the caret and inserts its example', a
 });
 
 test('the query log is downloaded as gzip, and earlier files are listed', async () => {
-  const page = await open('#/log');
+  const page = await open('#/account');
+  await signIn(page, 'log-in', { email: 'nobody@example.org', loginName: 'x' });
+  await expect(page.getByTestId('sign-in-problem')).toContainText('do not match');
+  await page.goto(`${home}#/log`);
   await page.getByTestId('export').click();
   const file = page.getByTestId('exports').getByRole('listitem').first();
   await expect(file).toHaveAttribute('data-state', 'Complete');
