@@ -1,11 +1,10 @@
+import { LIMITS } from '../../limits.ts';
+
 interface Held {
   readonly version: number;
   readonly url: string;
   readonly timer: ReturnType<typeof setTimeout>;
 }
-
-/** A URL is never valid for longer. The clock of a database in a test may be far from that of the page. */
-const HOUR_MS = 3_600_000;
 
 /** Blob URLs of files. Each URL is valid until it expires or until a URL of a newer version of the same file is created. */
 export class BlobUrls {
@@ -26,7 +25,11 @@ export class BlobUrls {
     if (!file) return undefined;
     this.revoke(id);
     const url = URL.createObjectURL(file);
-    const timer = setTimeout(() => this.revoke(id), Math.min(HOUR_MS, expiresMs - Date.now()));
+    // The clock of a database in a test may be far from that of the page.
+    const timer = setTimeout(
+      () => this.revoke(id),
+      Math.min(LIMITS.blobUrlLifeMs, expiresMs - Date.now()),
+    );
     this.held.set(id, { version, url, timer });
     return url;
   }
