@@ -40,7 +40,7 @@ const CELLS: Readonly<Record<string, ReadCell>> = {
   date: (text) => (parseDate(text) ? tagged('@date', text) : undefined),
   time: (text) => (parseTime(text) ? tagged('@ts', text) : undefined),
   bytes: (text) => (decodeBase64(text) ? tagged('@bytes', text) : undefined),
-  json: (text) => tryParseJson(text),
+  json: tryParseJson,
 };
 
 const tagged = (tag: string, text: string): Json => new Map([[tag, text]]);

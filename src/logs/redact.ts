@@ -2,7 +2,7 @@
  * The part of a query that may be stored: everything except passwords, secrets and values that could be one. In doubt a value is hidden:
  * it is kept only where it cannot become part of a password or secret.
  */
-import { JsonError, parseJson, stringifyJson, type Json } from '../codec/json.ts';
+import { stringifyJson, tryParseJson, type Json } from '../codec/json.ts';
 import { HIDDEN, hideSecretTexts, mayHoldSecret } from '../engine/access.ts';
 
 /** Longer queries are not stored; only their length is. */
@@ -16,13 +16,9 @@ export function redactQuery(text: string, isParsed: boolean): string | undefined
   // A query that arrived in parts has no text here.
   if (text === '' || text.length > QUERY_KEPT_CHARACTERS) return undefined;
   if (isParsed && !mayHoldSecret(text)) return text;
-  try {
-    const query = parseJson(text);
-    return hideSecretTexts(stringifyJson(hide(query, flowsIntoSecret(query))));
-  } catch (reason) {
-    if (reason instanceof JsonError) return undefined;
-    throw reason;
-  }
+  const query = tryParseJson(text);
+  if (query === undefined) return undefined;
+  return hideSecretTexts(stringifyJson(hide(query, flowsIntoSecret(query))));
 }
 
 const SECRET_NAME = /passw|passphrase|passcode|^pwd?$|secret|bearer|authorization/i;

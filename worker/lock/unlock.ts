@@ -1,5 +1,5 @@
 /** Decides which logins unlock a database. */
-import { JsonError, parseJson, type Json } from '../../src/codec/json.ts';
+import { tryParseJson, type Json } from '../../src/codec/json.ts';
 import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Refusal } from '../../src/errors.ts';
@@ -77,13 +77,9 @@ const PLAIN_FORMS: ReadonlySet<string> = new Set([
 ]);
 
 function isPlainUser(wire: string): boolean {
-  try {
-    // Parsed as the engine does: of duplicate members, the first is used.
-    return isPlain(parseJson(wire));
-  } catch (reason) {
-    if (reason instanceof JsonError) return false;
-    throw reason;
-  }
+  // Parsed as the engine does: of duplicate members, the first is used.
+  const json = tryParseJson(wire);
+  return json !== undefined && isPlain(json);
 }
 
 function isPlain(json: Json): boolean {

@@ -1,5 +1,6 @@
 /** Queries that are sent to the hub and evaluated there. */
 import type { QueryMetrics } from '../../src/answers.ts';
+import { tryJson } from '../../src/codec/plain-json.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
 import type { QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
@@ -144,11 +145,8 @@ export const notAnswered = (cause?: unknown, lateMs?: number): Refusal =>
 
 /** Undefined when the text is not a hub's answer to a query: a proxy may have responded in its place, or the response was cut off. */
 export function answerIn(text: string): { readonly resource?: unknown } | undefined {
-  try {
-    return /^\{\s*"(?:resource|errors)"/.test(text) && JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (!/^\{\s*"(?:resource|errors)"/.test(text)) return undefined;
+  return tryJson(text) as { readonly resource?: unknown } | undefined;
 }
 
 /** The server at the URL does not know the path. There may be a hub at another URL. */

@@ -2,6 +2,7 @@
  * A second copy of unsent writes in files of the origin, outside IndexedDB: they survive if the browser loses its database. One line for
  * each write. See docs/decisions/0004-crash.md.
  */
+import { tryJson } from '../../src/codec/plain-json.ts';
 import { utf8Bytes } from '../../src/codec/utf8.ts';
 import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
@@ -251,11 +252,7 @@ const entriesOf = (folder: FileSystemDirectoryHandle): AsyncIterable<[string, Fi
   (folder as unknown as { entries(): AsyncIterable<[string, FileSystemHandle]> }).entries();
 
 function writeIn(line: string): KeptWrite | undefined {
-  try {
-    // The rest of a line that was cut off may be valid JSON too: a number.
-    const found = JSON.parse(line) as KeptWrite | { readonly item?: undefined };
-    return found.item && found;
-  } catch {
-    return undefined;
-  }
+  // The rest of a line that was cut off may be valid JSON too: a number.
+  const found = tryJson(line) as KeptWrite | { readonly item?: undefined } | null | undefined;
+  return found?.item && found;
 }

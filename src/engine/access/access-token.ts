@@ -1,6 +1,6 @@
 /** Tokens of identity providers (JWT): parsing, and checks of their claims. Spec: auth 2.4. */
 import { decodeBase64 } from '../../codec/base64.ts';
-import { JsonError, parseJson, type JsonObject } from '../../codec/json.ts';
+import { tryParseJson, type JsonObject } from '../../codec/json.ts';
 import { utf8Text } from '../../codec/utf8.ts';
 import { LIMITS } from '../../limits.ts';
 import { Double } from '../../values/value.ts';
@@ -69,11 +69,6 @@ function objectIn(part: string): JsonObject | undefined {
   const bytes = decodeBase64(part);
   const text = bytes && utf8Text(bytes);
   if (text === undefined) return undefined;
-  try {
-    const json = parseJson(text);
-    return json instanceof Map ? json : undefined;
-  } catch (reason) {
-    if (reason instanceof JsonError) return undefined;
-    throw reason;
-  }
+  const json = tryParseJson(text);
+  return json instanceof Map ? json : undefined;
 }

@@ -2,7 +2,7 @@
  * Keys that identity providers publish (JWKS), cached in rows of `meta` that no query can read. As long as its keys are cached, a token is
  * accepted offline and after a reload.
  */
-import { parseJson } from '../../codec/json.ts';
+import { tryParseJson } from '../../codec/json.ts';
 import { metaKey } from '../../codec/key.ts';
 import { metaRange } from '../../codec/ranges.ts';
 import type { Row, RowAddress, WriteTx } from '../../store/port.ts';
@@ -119,10 +119,6 @@ const SWEPT_BYTES = 1024 * 1024;
 /** Whether a response is a key set. Anything else must not replace the cached keys. */
 function isKeySet(text: string): boolean {
   if (text.length > TEXT_MAX) return false;
-  try {
-    const json = parseJson(text);
-    return json instanceof Map && Array.isArray(json.get('keys'));
-  } catch {
-    return false;
-  }
+  const json = tryParseJson(text);
+  return json instanceof Map && Array.isArray(json.get('keys'));
 }
