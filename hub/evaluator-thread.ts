@@ -121,7 +121,7 @@ async function answer(
   const readSet =
     request.allows === 'read' ? boundedReads(full.readSet, HUB_LIMITS.liveFacts) : NO_READS;
   const answered = { ...full, readSet };
-  const isLong = full.body.length > LIMITS.sliceChars;
+  const isLong = full.body.length > LIMITS.longTextChars;
   if (!request.takesBytes || !isLong) return { type: 'answer', answer: answered };
   return { type: 'answer', answer: { ...answered, body: '', bytes: utf8Bytes(full.body) } };
 }

@@ -1,4 +1,4 @@
-/** Bodies longer than `LIMITS.sliceChars` reach the thread that executes them unchanged, for every protocol and encoding. */
+/** Bodies longer than `LIMITS.longTextChars` reach the thread that executes them unchanged, for every protocol and encoding. */
 import { connect, constants } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const HEADERS = { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' };
 /** Most characters take several bytes, so some are split between the parts of a body. */
-const TEXT = 'ä€😀z'.repeat(LIMITS.sliceChars / 4);
+const TEXT = 'ä€😀z'.repeat(LIMITS.longTextChars / 4);
 const QUERY = JSON.stringify({ concat: [TEXT, '!'] });
 
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
@@ -108,7 +108,7 @@ test.each([
   ['/sync/pull', messageValues],
   [MANIFEST, messageValues],
 ])('the number of values in bodies for %s is limited: %d', async (path, values) => {
-  const long = 'x'.repeat(LIMITS.sliceChars);
+  const long = 'x'.repeat(LIMITS.longTextChars);
   const list = (objects: number): string => `{"sets":[${'{},'.repeat(objects)}"${long}"]}`;
   expect(await answerAt(path, list(values / 2))).toEqual([
     413,
@@ -135,7 +135,7 @@ test('a document for the older REST routes may have the maximum length', async (
 });
 
 test('the older REST routes refuse a long body that is not an object', async () => {
-  const long = 'x'.repeat(LIMITS.sliceChars);
+  const long = 'x'.repeat(LIMITS.longTextChars);
   // The last body would, if inserted unchecked, close the expression into which it is inserted.
   for (const body of [`["${long}"]`, `{"a":"${long}"`, `{"a":"${long}"}},"b":{"c":{}`])
     expect(await answerAt('/collections', body), body.slice(0, 2)).toEqual([
@@ -148,7 +148,7 @@ test('the older REST routes refuse a long body that is not an object', async () 
 test('a long body of a DELETE is ignored', async () => {
   await makeNotes();
   await hub.query({ create: { ref: { collection: 'notes' }, id: '7' } });
-  const body = `{"a":"${'x'.repeat(LIMITS.sliceChars)}"}`;
+  const body = `{"a":"${'x'.repeat(LIMITS.longTextChars)}"}`;
   const init = { method: 'DELETE', headers: HEADERS, body };
   const response = await fetch(`${hub.url}/collections/notes/7`, init);
   expect(await response.json()).toMatchObject({ resource: { ref: { '@ref': { id: '7' } } } });

@@ -19,7 +19,7 @@ test('textOf() turns bytes that are not UTF-8 into a text that is not JSON', () 
 });
 
 test('isLong() counts the bytes of all parts', () => {
-  const half = new Uint8Array(LIMITS.sliceChars / 2);
+  const half = new Uint8Array(LIMITS.longTextChars / 2);
   expect(isLong([half, half])).toBe(false);
   expect(isLong([half, half, Uint8Array.of(1)])).toBe(true);
 });

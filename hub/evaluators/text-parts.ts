@@ -23,7 +23,7 @@ export function joined(parts: TextParts): Buffer | undefined {
 export const bytesIn = (parts: TextParts): number =>
   parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-export const isLong = (parts: TextParts): boolean => bytesIn(parts) > LIMITS.sliceChars;
+export const isLong = (parts: TextParts): boolean => bytesIn(parts) > LIMITS.longTextChars;
 
 /** Returns the bytes in a buffer that contains nothing else, so that the buffer can be transferred to a thread without copying. */
 export const ownBytes = (part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>

@@ -27,10 +27,10 @@ test('a body of many small parts is joined into few, with the same bytes', () =>
 
 test('parts of a long body do not share memory with other data', () => {
   const parts = new BodyParts();
-  const memory = new Uint8Array(2 * LIMITS.sliceChars + 2);
+  const memory = new Uint8Array(2 * LIMITS.longTextChars + 2);
   for (const [from, to] of [
-    [0, LIMITS.sliceChars],
-    [LIMITS.sliceChars, memory.length],
+    [0, LIMITS.longTextChars],
+    [LIMITS.longTextChars, memory.length],
   ])
     parts.add(memory.subarray(from, to));
   const [first, second] = parts.whole();

@@ -35,7 +35,7 @@ export class BodyParts {
 
   /** Parts of a long body that need a copy are copied as they arrive, so that not all are copied in one turn of the event loop. */
   private kept(part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-    return this.bytes > LIMITS.sliceChars ? ownBytes(part) : part;
+    return this.bytes > LIMITS.longTextChars ? ownBytes(part) : part;
   }
 
   private join(part: Uint8Array<ArrayBuffer>): void {

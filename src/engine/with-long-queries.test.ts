@@ -144,7 +144,7 @@ test('NeedCollector passes on the end of a turn instead of collecting further ne
 
 test('a long text is sent to the other engine unparsed, but only with a valid secret', async () => {
   const { ask, sent } = await openWith(1000);
-  const query = 'x'.repeat(LIMITS.sliceChars + 1);
+  const query = 'x'.repeat(LIMITS.longTextChars + 1);
   expect((await ask(query, 'of nobody')).status).toBe(401);
   expect(sent).toEqual([]);
   expect((await ask(query)).body).toBe(JSON.stringify({ resource: query }));

@@ -12,7 +12,7 @@ export function withLongQueries(
   clock: () => number,
 ): Engine {
   const { transactions } = engine;
-  const { textCharsMax = LIMITS.sliceChars } = longQueries;
+  const { textCharsMax = LIMITS.longTextChars } = longQueries;
 
   /** A long text is parsed, here or in the other engine, only if the secret is valid. */
   const executeLong = async (request: ArrivedQuery): Promise<QueryAnswer> => {

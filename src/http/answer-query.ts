@@ -165,7 +165,7 @@ async function bodyOf(
     : body;
   // Errors are indented where those of all responses are (`dressAnswer`).
   if (!isFormatted || status >= 400) return traced;
-  return pause && traced.length > LIMITS.sliceChars
+  return pause && traced.length > LIMITS.longTextChars
     ? prettyJsonInSlices(traced, pause)
     : prettyJson(traced);
 }

@@ -5,7 +5,7 @@ export const jsonDepth = 1000;
 /** Depth of computed values, which may exceed that of requests: deeper ones than `jsonDepth` are not stored, than this not returned. */
 export const renderDepth = 1500;
 /** Longer texts are handled in parts, or by another thread, where other callers wait. */
-export const sliceChars = 128 * 1024;
+export const longTextChars = 128 * 1024;
 /** How many faults an answer lists. */
 export const faults = 1_000;
 export const callDepth = 200;

@@ -70,7 +70,7 @@ export interface EngineOptions {
 
 /**
  * Another engine on the same store, in a thread or worker of its own, so that it blocks nobody. It executes queries that take long, and
- * queries whose text is longer than `LIMITS.sliceChars`.
+ * queries whose text is longer than `LIMITS.longTextChars`.
  */
 export interface LongQueries {
   /** Resolves when the query may begin here. Undefined: it may begin at once. */
@@ -87,7 +87,7 @@ export interface LongQueries {
   recordTime?(request: QueryRequest, ms: number): void;
   /** Records the database of the query's credential, which is known once it is answered. */
   recordDatabase?(request: QueryRequest, path: readonly string[]): void;
-  /** Longer query texts are handed over without being parsed here. Default: `LIMITS.sliceChars`. */
+  /** Longer query texts are handed over without being parsed here. Default: `LIMITS.longTextChars`. */
   readonly textCharsMax?: number;
   /** Executes the query from its start. @throws Refusal */
   execute(request: ArrivedQuery): Promise<QueryAnswer>;
