@@ -1,7 +1,7 @@
 /**
  * The clock for counting wrong passwords. On a device, the user can set the wall clock: an hour ahead would forget all wrong guesses, and a
- * time in the past would lock everybody out. There, this clock advances only while the engine runs. It starts after the latest stored
- * time: of a wrong password, or of a correct one that followed wrong ones.
+ * time in the past would lock everybody out. There, this clock advances only while the engine runs. It starts at the latest stored time: of
+ * a wrong password, or of a correct one that followed wrong ones.
  */
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
@@ -27,18 +27,14 @@ export class AttemptClock {
     return this.isOwn && this.base === undefined;
   }
 
-  /**
-   * @param latest latest known time of a wrong password. Undefined: there is none. An independent clock returns a later time, because
-   * failures at the same time count as one
-   */
+  /** @param latest latest known time of a wrong password. Undefined: there is none */
   now(latest: Micros | undefined): Micros {
     const { clock, elapsed } = this.options;
     if (!elapsed) return clock();
     const passed = elapsed();
-    const after = latest === undefined ? undefined : latest + 1 - passed;
-    this.base ??= after ?? clock() - passed;
+    this.base ??= (latest ?? clock()) - passed;
     // The clock of another tab may have started at a later time, or run faster.
-    this.base = Math.max(this.base, after ?? -Infinity);
+    this.base = Math.max(this.base, (latest ?? -Infinity) - passed);
     return this.base + passed;
   }
 

@@ -211,17 +211,29 @@ test('changing the clock gives neither more attempts nor a longer block, in one 
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
+/** A new engine over the same store. Its clock starts at the time of the last stored attempt. */
+function reloaded(memory: SharedMemory, { now }: EngineWorld): EngineWorld {
+  const opened = new EngineWorld(createMemoryStore(memory), { elapsed: () => 0 });
+  opened.now = now;
+  return opened;
+}
+
 test('reloading after each wrong password gives no more attempts', async () => {
   const memory = new SharedMemory();
   const w = await world(memory, { elapsed: () => 0 });
   const tried: string[] = [];
-  for (let i = 1; i <= 6; i += 1) {
-    // The clock of each engine starts at the time of the last stored attempt.
-    const reloaded = new EngineWorld(createMemoryStore(memory), { elapsed: () => 0 });
-    reloaded.now = w.now;
-    tried.push(await codeOf(reloaded, login(user, 'wrong')));
-  }
+  for (let i = 1; i <= 6; i += 1)
+    tried.push(await codeOf(reloaded(memory, w), login(user, 'wrong')));
   expect(tried).toEqual([...five, LIMITED.code]);
+});
+
+test('two attempts at once after a reload count as two beside those before it', async () => {
+  const memory = new SharedMemory();
+  const w = await world(memory, { elapsed: () => 0 });
+  for (let i = 1; i <= 4; i += 1) await codeOf(reloaded(memory, w), login(user, 'wrong'));
+  const last = reloaded(memory, w);
+  const tried = [1, 2].map(() => codeOf(last, login(user, 'wrong')));
+  expect(await Promise.all(tried)).toEqual([FAILED.code, LIMITED.code]);
 });
 
 test('a user who has waited and logged in is not blocked again after a restart', async () => {
@@ -245,14 +257,11 @@ test('a user who has waited and logged in is not blocked again after a restart',
 test('attempts of two tabs at the same time count as two, also when both are reloaded after each', async () => {
   const memory = new SharedMemory();
   const w = await world(memory, { elapsed: () => 0 });
-  const tab = (): EngineWorld => {
-    const opened = new EngineWorld(createMemoryStore(memory), { elapsed: () => 0 });
-    opened.now = w.now;
-    return opened;
-  };
   const tried: string[] = [];
-  for (let i = 1; i <= 4; i += 1)
-    tried.push(...(await Promise.all([tab(), tab()].map((one) => codeOf(one, login(user, 'x'))))));
+  for (let i = 1; i <= 4; i += 1) {
+    const tabs = [reloaded(memory, w), reloaded(memory, w)];
+    tried.push(...(await Promise.all(tabs.map((tab) => codeOf(tab, login(user, 'x'))))));
+  }
   expect(tried).toEqual([...five, FAILED.code, LIMITED.code, LIMITED.code]);
 });
 

@@ -64,7 +64,9 @@ export class PasswordGate {
     const until = barredUntil(targeted, attempt, now);
     if (until !== undefined) return { until: this.clock.shown(until, now) };
     const isBarred = barredUntil(accounted, attempt, now) !== undefined;
-    const failure: Failure = { at: this.uniqueTime(now), address: attempt.address ?? null };
+    const address = attempt.address ?? null;
+    const failure = distinctFrom(stored.flat(), { at: Math.max(now, this.last + 1), address });
+    this.last = failure.at;
     this.keep(names, failure, now);
     this.forgetOld(now);
     const isRight = (await this.compared(names, failure, compare)) && !isBarred;
@@ -122,8 +124,8 @@ export class PasswordGate {
   }
 
   /**
-   * Returns the failure as stored. It gets a later time if another tab has stored a failure at the same time: their clocks start at the same
-   * stored time, and equal failures would count as one.
+   * Returns the failure as stored. It gets a later time if another tab has stored one at the same time: their clocks start at the same stored
+   * time.
    */
   private async persist(names: readonly string[], failure: Failure): Promise<Failure> {
     const [first = ''] = names;
@@ -151,11 +153,6 @@ export class PasswordGate {
       { ...META, durability: 'relaxed' },
     );
     return stored;
-  }
-
-  private uniqueTime(now: Micros): Micros {
-    this.last = Math.max(now, this.last + 1);
-    return this.last;
   }
 
   private forgetOld(now: Micros): void {
@@ -200,7 +197,7 @@ function joined(one: Failures, other: Failures, now: Micros): Failures {
   return [...all.values()].sort((a, b) => a.at - b.at).slice(-LIMITS.passwordFailuresPerHour);
 }
 
-/** The failure, at the first time from its own on at which the others have none. */
+/** The failure, at the first time from its own on at which the others have none: failures at the same time count as one. */
 function distinctFrom(others: Failures, { at, address }: Failure): Failure {
   const isTaken = (time: Micros): boolean =>
     others.some((each) => each.at === time && each.address === address);
