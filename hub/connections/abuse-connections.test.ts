@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, Http2ServerRequest, type ClientHttp2Session } from 'node:http2';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -359,6 +359,24 @@ async function partsMade(work: () => Promise<unknown>): Promise<number> {
   return made;
 }
 
+/** Bytes that Node passes to the parsers of connections that are closed already, while `work` runs. */
+async function bytesAfterClosing(work: () => Promise<unknown>): Promise<number> {
+  let bytes = 0;
+  // oxlint-disable-next-line typescript/unbound-method
+  const { emit } = Socket.prototype;
+  const spy = vi.spyOn(Socket.prototype, 'emit').mockImplementation(function (
+    this: Socket,
+    ...event: Parameters<Socket['emit']>
+  ) {
+    const [name, part] = event as readonly unknown[];
+    if (name === 'data' && this.destroyed) bytes += (part as Buffer).length;
+    return emit.apply(this, event);
+  });
+  await work();
+  spy.mockRestore();
+  return bytes;
+}
+
 const CHUNKED = 'HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n';
 
 test.each([
@@ -371,6 +389,14 @@ test.each([
   const text = `${head.replace('SECRET', secret)}\r\n${'1\r\n \r\n'.repeat(60_000)}`;
   expect(await partsMade(() => flood(port, text))).toBeLessThan(5_000);
   expect((await hub.query(1)).status).toBe(200);
+});
+
+test.each([
+  ['a body in chunks of one byte', `POST / ${CHUNKED}\r\n${'1\r\n \r\n'.repeat(60_000)}`],
+  ['pipelined requests', PING.repeat(20_000)],
+])('%s: what the hub has read is not parsed once the connection is closed', async (_, text) => {
+  const { port } = await openTestHub();
+  expect(await bytesAfterClosing(() => flood(port, text))).toBe(0);
 });
 
 test('a body in thousands of small chunks is answered', async () => {

@@ -117,9 +117,7 @@ export class Http1Connections {
     if (count > this.options.settings.pipelined) {
       if (!socket.destroyed) closeWithoutStacks(socket);
       this.endMisused(socket);
-      // Paused, so that the remaining pieces are not parsed. Requests in the chunk that is being parsed are destroyed by the
-      // caller, which costs Node least.
-      socket.pause();
+      // Requests in the chunk that is being parsed are destroyed by the caller, which costs Node least.
       return false;
     }
     this.pipelined.set(socket, count);
@@ -148,6 +146,8 @@ export class Http1Connections {
     if (socket.destroyed) return;
     this.options.onMisused(socket);
     socket.destroy();
+    // Node would parse the pieces that have been read although the socket is destroyed.
+    socket.pause();
     stopParsing(socket);
   }
 }
