@@ -6,7 +6,7 @@ import { remember } from '../../values/remember.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { PasswordGate, type VerifyResult } from './password-gate.ts';
-import { PublishedKeys } from './published-keys.ts';
+import { isWithin, PublishedKeys } from './published-keys.ts';
 
 type Options = Pick<
   EngineOptions,
@@ -21,7 +21,7 @@ export class HostWork {
   private readonly options: Options;
   private readonly gate: PasswordGate;
   private readonly keys: PublishedKeys | undefined;
-  /** For each valid signature, the time after which it is verified again. */
+  /** For each valid signature, when it was verified. */
   private readonly signed = new Map<string, Micros>();
 
   constructor(options: Options) {
@@ -47,15 +47,14 @@ export class HostWork {
 
   async isSigned(token: string, jwksUri: string): Promise<boolean> {
     if (!(await this.keys?.haveSigned(token, jwksUri))) return false;
-    const until = this.options.clock() + SIGNATURE_LIFE;
-    remember(this.signed, signatureName(token, jwksUri), until, SIGNATURES_MAX);
+    remember(this.signed, signatureName(token, jwksUri), this.options.clock(), SIGNATURES_MAX);
     return true;
   }
 
   /** Undefined: the signature must be verified. */
   knownSignature(token: string, jwksUri: string): true | undefined {
-    const until = this.signed.get(signatureName(token, jwksUri));
-    return until !== undefined && this.options.clock() < until ? true : undefined;
+    const at = this.signed.get(signatureName(token, jwksUri));
+    return isWithin(SIGNATURE_LIFE, at, this.options.clock()) ? true : undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { scan } from '../../store/scan.ts';
+import { HostWork } from './host-work.ts';
 import { PublishedKeys } from './published-keys.ts';
 
 test('provider keys of recently used addresses are kept in memory, and others are read from the store', async () => {
@@ -79,4 +80,37 @@ test('provider keys that were fetched while the clock was ahead are fetched agai
   published = 'new';
   now /= 2;
   expect(await isSigned()).toBe(true);
+});
+
+test('a new key of a provider is fetched, and a revoked one is noticed, after the clock was set back', async () => {
+  let now = 4_000_000_000 * 1_000_000;
+  let published = 'first';
+  const accessTokens = {
+    fetchKeys: async () => `{"keys":["${published}"]}`,
+    isSigned: async (token: string, text: string) => text.includes(token) || 'unknown key',
+  } as const;
+  const keys = new PublishedKeys({ store: createMemoryStore(), clock: () => now, accessTokens });
+  expect(await keys.haveSigned('first', 'uri')).toBe(true);
+  now /= 2;
+  published = 'second';
+  expect(await keys.haveSigned('second', 'uri')).toBe(true);
+  expect(await keys.haveSigned('first', 'uri')).toBe(false);
+});
+
+test('a signature is verified again after a minute, or if the clock was set back', async () => {
+  let now = 1_000_000_000_000;
+  const work = new HostWork({
+    store: createMemoryStore(),
+    clock: () => now,
+    passwords: { hash: () => Promise.resolve(''), verify: () => Promise.resolve(false) },
+    hashCost: 4,
+    accessTokens: { fetchKeys: async () => '{"keys":[]}', isSigned: async () => true },
+  });
+  expect(await work.isSigned('token', 'uri')).toBe(true);
+  const verified = now;
+  const known = [0, 59_000_000, 60_000_000, -1].map((since) => {
+    now = verified + since;
+    return work.knownSignature('token', 'uri');
+  });
+  expect(known).toEqual([true, true, undefined, undefined]);
 });

@@ -60,10 +60,9 @@ export class PublishedKeys {
   private async keysAt(uri: string): Promise<KeySet | undefined> {
     const keys = this.known.get(uri) ?? (await this.stored(uri));
     if (keys) remember(this.known, uri, keys, ADDRESSES_MAX);
-    const age = keys ? this.options.clock() - keys.fetched : Infinity;
-    // A negative age means that the clock was set back, so the real age is unknown.
-    if (age >= 0 && age < FRESH) return keys;
-    return (await this.fetchOnce(uri)) ?? (age < KEPT ? keys : undefined);
+    const now = this.options.clock();
+    if (keys && isWithin(FRESH, keys.fetched, now)) return keys;
+    return (await this.fetchOnce(uri)) ?? (keys && now - keys.fetched < KEPT ? keys : undefined);
   }
 
   private async stored(uri: string): Promise<KeySet | undefined> {
@@ -76,9 +75,8 @@ export class PublishedKeys {
     const running = this.fetching.get(uri);
     if (running) return running;
     const now = this.options.clock();
-    if (now - (this.requestedAt.get(uri) ?? -Infinity) < BETWEEN_FETCHES) {
+    if (isWithin(BETWEEN_FETCHES, this.requestedAt.get(uri), now))
       return Promise.resolve(undefined);
-    }
     remember(this.requestedAt, uri, now, ADDRESSES_MAX);
     const fetched = this.fetch(uri, now).finally(() => this.fetching.delete(uri));
     this.fetching.set(uri, fetched);
@@ -105,6 +103,10 @@ export class PublishedKeys {
     return keys;
   }
 }
+
+/** Whether `at` is less than `time` ago. If it is in the future, the clock was set back, and how long ago it was is unknown. */
+export const isWithin = (time: Micros, at: Micros | undefined, now: Micros): boolean =>
+  at !== undefined && now >= at && now - at < time;
 
 /** Only this file writes these rows, so their contents are not checked. */
 const keysIn = (row: Row | undefined): KeySet | undefined =>
