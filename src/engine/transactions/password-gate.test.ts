@@ -211,6 +211,24 @@ test('changing the clock gives neither more attempts nor a longer block, in one 
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
+test('a hub whose clock was ahead by a month blocks nobody until then, with or without a restart', async () => {
+  const memory = new SharedMemory();
+  const w = await world(memory);
+  const MONTH = 30 * 24 * 60 * MINUTE;
+  w.now += MONTH;
+  expect(await codes(w, login(user, 'wrong'), 6)).toEqual([...five, LIMITED.code]);
+  w.now -= MONTH;
+  const restarted = new EngineWorld(createMemoryStore(memory));
+  for (const hub of [w, restarted]) {
+    hub.now = w.now;
+    expect(await codeOf(hub, login(user, 'p1'))).toBe('ok');
+    expect(await codes(hub, login(user, 'wrong'), 6)).toEqual([...five, LIMITED.code]);
+    hub.now += MINUTE;
+    expect(await codeOf(hub, login(user, 'p1'))).toBe('ok');
+    w.now = hub.now;
+  }
+});
+
 /** A new engine over the same store. Its clock starts at the time of the last stored attempt. */
 function reloaded(memory: SharedMemory, { now }: EngineWorld): EngineWorld {
   const opened = new EngineWorld(createMemoryStore(memory), { elapsed: () => 0 });

@@ -36,7 +36,6 @@ export class PasswordGate {
   private readonly clock: AttemptClock;
   /** Failures seen by this engine. Those of other tabs and of earlier runs are in the stored rows. */
   private readonly own = new Map<string, Failures>();
-  private last: Micros = 0;
 
   constructor(options: Options) {
     this.store = options.store;
@@ -59,20 +58,18 @@ export class PasswordGate {
     // Nothing is awaited until the failure is in `own`, so that concurrent attempts see each other.
     const now = this.clock.now(latestOf(stored.flat()));
     const [targeted = [], accounted = targeted] = names.map((name, i) =>
-      joined(stored[i] ?? [], this.own.get(name) ?? [], now),
+      this.joined(stored[i] ?? [], this.own.get(name) ?? [], now),
     );
     const until = barredUntil(targeted, attempt, now);
     if (until !== undefined) return { until: this.clock.shown(until, now) };
     const isBarred = barredUntil(accounted, attempt, now) !== undefined;
     const address = attempt.address ?? null;
-    const failure = distinctFrom(stored.flat(), { at: Math.max(now, this.last + 1), address });
-    this.last = failure.at;
+    const failure = distinctFrom([...targeted, ...accounted], { at: now, address });
     this.keep(names, failure, now);
     this.forgetOld(now);
     const isRight = (await this.compared(names, failure, compare)) && !isBarred;
     if (!isRight) {
       const stored = await this.persist(names, failure);
-      this.last = Math.max(this.last, stored.at);
       this.takeBack(names, failure);
       this.keep(names, stored, now);
     } else {
@@ -93,7 +90,7 @@ export class PasswordGate {
     const own = this.own.get(attempt.target);
     if (!own || this.clock.isNew) return undefined;
     const now = this.clock.now(latestOf(own));
-    const until = barredUntil(joined(own, [], now), attempt, now);
+    const until = barredUntil(this.joined(own, [], now), attempt, now);
     return until === undefined ? undefined : this.clock.shown(until, now);
   }
 
@@ -112,7 +109,8 @@ export class PasswordGate {
   }
 
   private keep(names: readonly string[], failure: Failure, now: Micros): void {
-    for (const name of names) this.own.set(name, joined(this.own.get(name) ?? [], [failure], now));
+    for (const name of names)
+      this.own.set(name, this.joined(this.own.get(name) ?? [], [failure], now));
   }
 
   private takeBack(names: readonly string[], failure: Failure): void {
@@ -141,7 +139,7 @@ export class PasswordGate {
         );
         tx.apply({
           puts: names.map((name, i) => {
-            const kept = joined(before[i] ?? [], [stored], failure.at);
+            const kept = this.joined(before[i] ?? [], [stored], failure.at);
             return {
               space: 'meta',
               row: { key: keyOf(name), entries: [], value: JSON.stringify(kept) },
@@ -153,6 +151,19 @@ export class PasswordGate {
       { ...META, durability: 'relaxed' },
     );
     return stored;
+  }
+
+  /**
+   * The failures of both lists, without duplicates and without those that no limit needs any more, oldest first. Nor does a limit need
+   * failures far in the future: the wall clock was wrong when they were made. A clock of its own is never wrong.
+   */
+  private joined(one: Failures, other: Failures, now: Micros): Failures {
+    const last = this.clock.isOwn ? Infinity : now + HOUR;
+    const all = new Map<string, Failure>();
+    for (const each of [...one, ...other]) {
+      if (each.at > now - HOUR && each.at < last) all.set(`${each.at} ${each.address}`, each);
+    }
+    return [...all.values()].sort((a, b) => a.at - b.at).slice(-LIMITS.passwordFailuresPerHour);
   }
 
   private forgetOld(now: Micros): void {
@@ -187,15 +198,6 @@ const latestOf = (failures: Failures): Micros | undefined =>
 /** Only this file writes these rows, so their contents are not checked. */
 const parse = (value: string | Uint8Array | undefined): Failures =>
   typeof value === 'string' ? (JSON.parse(value) as Failures) : [];
-
-/** The failures of both lists, without duplicates and without those that no limit needs any more, oldest first. */
-function joined(one: Failures, other: Failures, now: Micros): Failures {
-  const all = new Map<string, Failure>();
-  for (const each of [...one, ...other]) {
-    if (each.at > now - HOUR) all.set(`${each.at} ${each.address}`, each);
-  }
-  return [...all.values()].sort((a, b) => a.at - b.at).slice(-LIMITS.passwordFailuresPerHour);
-}
 
 /** The failure, at the first time from its own on at which the others have none: failures at the same time count as one. */
 function distinctFrom(others: Failures, { at, address }: Failure): Failure {
