@@ -1,5 +1,10 @@
 /** Exports of `catalog/` for other folders: schema objects, databases and refs. */
-export { databaseByGlobalId, databasePath, ROOT_DATABASE } from './catalog/databases.ts';
+export {
+  databaseByGlobalId,
+  databaseById,
+  databasePath,
+  ROOT_DATABASE,
+} from './catalog/databases.ts';
 export { collectionRef } from './catalog/definitions.ts';
 export type {
   FunctionDefinition,

@@ -110,8 +110,9 @@ export class SecondCopy {
   }
 }
 
-const ownerOf = ({ database, identity, subject }: Owner): Owner => ({
+const ownerOf = ({ database, globalId, identity, subject }: Owner): Owner => ({
   database,
+  ...(globalId !== undefined && { globalId }),
   identity,
   subject,
 });

@@ -49,6 +49,8 @@ const hello = object(() => ({
 const actor = object(() => ({
   /** Names of the databases from the hub's root to the caller's database. */
   database: list(text()),
+  /** Identifies this database even if it is renamed or moved. Undefined for the root. */
+  globalId: optional(text()),
   /** The document as which the caller acts. */
   identity: maybe(documentName),
   role: oneOf('admin', 'server', 'server-readonly', 'client', 'roles'),
@@ -59,7 +61,7 @@ const actor = object(() => ({
 }));
 export type Actor = TypeOf<typeof actor>;
 /** The part of an actor that does not change with its rights. */
-export type Owner = Pick<Actor, 'database' | 'identity' | 'subject'>;
+export type Owner = Pick<Actor, 'database' | 'globalId' | 'identity' | 'subject'>;
 
 const welcome = object(() => ({
   protocol: count,

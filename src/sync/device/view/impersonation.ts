@@ -35,10 +35,14 @@ export class HubOnlyFunction {
 
 /** Whether both are the same user, or holder of the same key, in the same database. Their rights may differ. */
 export const isSameIdentity = (one: Owner, other: Owner): boolean =>
-  identityOf(one) === identityOf(other);
+  identityOf(one) === identityOf(other) && isSameDatabase(one, other);
 
-const identityOf = ({ database, identity, subject }: Owner): string =>
-  JSON.stringify([database, identity, subject]);
+const identityOf = ({ identity, subject }: Owner): string => JSON.stringify([identity, subject]);
+
+/** The database may have been renamed, or replaced by one of the same name, for example from an export. */
+const isSameDatabase = (one: Owner, other: Owner): boolean =>
+  (one.globalId !== undefined && one.globalId === other.globalId) ||
+  JSON.stringify(one.database) === JSON.stringify(other.database);
 
 export const impersonate = (actor: Actor): Impersonation => ({
   caller: () => callerOf(actor),

@@ -2,7 +2,7 @@
 import { storedText } from '../../../codec/stored.ts';
 import { rolesOf, findCredentials } from '../../../engine/access.ts';
 import type { EngineContext, Caller } from '../../../engine/context.ts';
-import type { RoleDefinition } from '../../../engine/catalog.ts';
+import { databaseById, type RoleDefinition } from '../../../engine/catalog.ts';
 import { liveVersion } from '../../../engine/documents.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Actor } from '../../protocol/messages.ts';
@@ -21,11 +21,13 @@ export function rolesInForce({ context, caller }: DeviceCaller): readonly RoleDe
 
 /** @throws Suspended */
 export function actorOf(device: DeviceCaller): Actor {
-  const { caller } = device;
-  const { path, identity, role } = caller;
+  const { caller, context } = device;
+  const { database, path, identity, role } = caller;
+  const globalId = databaseById(context.reader, database)?.globalId;
   const subject = holderOf(caller);
   return {
     database: path,
+    ...(globalId !== undefined && { globalId }),
     identity: identity && [identity.collection, String(identity.id)],
     role,
     roles: rolesInForce(device).map(({ ref }) => String(ref.id)),

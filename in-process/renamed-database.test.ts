@@ -1,0 +1,53 @@
+/** A copy of a database that is renamed or moved at its hub. */
+import { expect, onTestFinished, test } from 'vitest';
+import { q } from '../src/index.ts';
+import { createNetwork, openDatabase, openHub, type TestHub } from './testing.ts';
+
+const notes = q.Collection<{ n: number }>('notes');
+
+/** A new child database of the hub with a user. */
+async function openTenant(hub: TestHub, name: string) {
+  const root = hub.client();
+  await root.query(q.CreateDatabase({ name }));
+  const { secret } = await root.query(q.CreateKey({ role: 'admin', database: q.Database(name) }));
+  const admin = hub.client({ secret });
+  await admin.query(
+    q.Do(q.CreateCollection({ name: 'users' }), q.CreateCollection({ name: 'notes' })),
+  );
+  const user = q.Ref(q.Collection('users'), '1');
+  await admin.query(q.Create(user, { credentials: { password: 'secret' } }));
+  await admin.query(
+    q.CreateRole({
+      name: 'member',
+      membership: { resource: q.Collection('users') },
+      privileges: [{ resource: notes, actions: { read: true, create: true } }],
+    }),
+  );
+  const { secret: key } = await admin.query(q.CreateKey({ role: 'client' }));
+  return { admin, login: { user, password: 'secret', key } };
+}
+
+test.each([
+  ['renamed', q.Update(q.Database('before'), { name: 'after' })],
+  ['moved', q.MoveDatabase(q.Database('before'), q.Database('parent'))],
+])(
+  'the copy of a database that was %s sends its writes and accepts its user',
+  async (_, change) => {
+    const hub = await openHub();
+    onTestFinished(() => hub.close());
+    await hub.client().query(q.CreateDatabase({ name: 'parent' }));
+    const { admin, login } = await openTenant(hub, 'before');
+    const network = createNetwork();
+    const db = await openDatabase('copy', { network });
+    onTestFinished(() => db.close());
+    const sync = await db.sync({ url: hub.url, login, sets: [q.Documents(notes)] });
+    await sync.whenSynced();
+    network.offline();
+    const { settled } = await sync.client.submit(q.Create(notes, { data: { n: 1 } }));
+    await hub.client().query(change);
+    network.online();
+    expect(await settled).toMatchObject({ state: 'confirmed' });
+    await db.sync({ url: hub.url, login, sets: [q.Documents(notes)] });
+    expect(await admin.query(q.Count(q.Documents(notes)))).toBe(1);
+  },
+);
