@@ -100,6 +100,35 @@ test('write() counts correctly through server restarts and terminated connection
   for (const { store } of hubs) expect(await counterOf(store)).toBe(tally.done);
 });
 
+test('write() waits for a server that does nothing for three seconds, and makes no write twice (F28)', async () => {
+  const tenant = freshTenant();
+  const hubs = [await open(tenant), await open(tenant)];
+  for (const { store } of hubs) await increment(store);
+  const backEnds = await withClient(async (client) => {
+    const { rows } = await client.query<{ pid: number }>(
+      'SELECT pid FROM pg_stat_activity WHERE application_name = $1',
+      ['burrow'],
+    );
+    return rows.map(({ pid }) => pid);
+  });
+  const sendAll = (signal: NodeJS.Signals): void => {
+    for (const pid of backEnds) process.kill(pid, signal);
+  };
+  sendAll('SIGSTOP');
+  let settled = 0;
+  const writes = hubs.flatMap(({ store }) =>
+    Array.from({ length: 20 }, () => increment(store).finally(() => (settled += 1))),
+  );
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    expect(settled).toBeLessThan(writes.length);
+  } finally {
+    sendAll('SIGCONT');
+  }
+  await Promise.all(writes);
+  for (const { store } of hubs) expect(await counterOf(store)).toBe(42);
+});
+
 test('write() counts correctly while an administrator changes types of columns', async () => {
   const tenant = freshTenant();
   const hub = await openOnPostgres(await postgres(), tenant, 16);

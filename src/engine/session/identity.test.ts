@@ -327,6 +327,15 @@ test('a document has one set of credentials, and changing its password requires 
   expect(await w.ask(identify('n'))).toBe(false);
 });
 
+test('a query of the past compares present passwords, and cannot log in (A4)', async () => {
+  const w = await world();
+  const past = w.now;
+  const then = (expr: Query): Query => ({ at: past, expr });
+  await w.ask(setPassword({ password: 'two', current_password: 'one' }));
+  expect(await w.ask([then(identify('one')), then(identify('two'))])).toEqual([false, true]);
+  expect(await w.fault(then(login({ password: 'two' })))).toMatchObject({ status: 400 });
+});
+
 test('a password is found after any number of expired credentials', async () => {
   const w = await world();
   const instance = doc('users', 2);

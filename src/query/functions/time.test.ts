@@ -133,6 +133,52 @@ test('time_diff and time_subtract reverse time_add', () => {
   );
 });
 
+test('the time zone of the machine changes no result, on a leap day and where its clocks change (F27)', () => {
+  const instants = [
+    '2024-02-29T23:30:00Z',
+    '2024-03-31T01:30:00Z',
+    '2024-10-27T00:30:00Z',
+    '2011-12-30T10:00:00Z',
+    '1883-11-18T17:00:00.123456Z',
+  ].map(time);
+  const days = ['2024-02-29', '2011-12-30', '2024-03-31'].map(date);
+  const results = () => [
+    ...instants.flatMap((at) => [
+      shown(at),
+      ...['year', 'month', 'hour', 'day_of_month', 'day_of_week', 'day_of_year', 'date'].map(
+        (part) => shown({ [part]: at }),
+      ),
+      shown({ string: at }),
+      shown({ format: '%tF %<tT', values: at }),
+      shown({ time_add: at, offset: 1, unit: 'days' }),
+    ]),
+    ...days.flatMap((day) => [
+      shown({ to_time: day }),
+      shown({ time_add: day, offset: 1, unit: 'days' }),
+      shown({ time_diff: day, other: date('2025-03-01'), unit: 'days' }),
+    ]),
+  ];
+  const zone = process.env['TZ'];
+  const offsets = new Set<number>();
+  const inZones = [
+    'UTC',
+    'Europe/Berlin',
+    'America/St_Johns',
+    'Pacific/Apia',
+    'Asia/Kathmandu',
+  ].map((name) => {
+    process.env['TZ'] = name;
+    offsets.add(new Date(0).getTimezoneOffset());
+    return results();
+  });
+  if (zone === undefined) delete process.env['TZ'];
+  else process.env['TZ'] = zone;
+  expect(offsets.size).toBe(5);
+  const [first] = inZones;
+  for (const each of inZones) expect(each).toEqual(first);
+  expect(first?.[0]).toBe('{"@ts":"2024-02-29T23:30:00Z"}');
+});
+
 test('times have the same range as in Java', () => {
   const whole = (NANOS_MAX - NANOS_MIN) / 1_000_000_000n;
   const ends = { time_diff: time('-1000000000-01-01T00:00:00Z'), other: time(END), unit: 'second' };

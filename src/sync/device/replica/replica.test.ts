@@ -4,6 +4,7 @@ import { documentKey } from '../../../codec/key.ts';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
+import { FailingStore } from '../../../store/testing/failing-store.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
 import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import { derivedIds } from '../../protocol/digest.ts';
@@ -173,6 +174,28 @@ test('submit() of a query that fails stores nothing', async () => {
   const { device } = await worlds();
   await expect(device.submit({ abort: 'no' })).rejects.toThrow('no');
   expect(await device.replica.writes()).toEqual([]);
+});
+
+test('submit() that fails at any call of the store leaves neither data nor a write in the outbox (L6)', async () => {
+  const { memory } = await worlds();
+  const store = new FailingStore(createMemoryStore(memory));
+  let failures = 0;
+  for (let call = 1; ; call += 1) {
+    // A new tab has read nothing, so it makes all calls of the store.
+    const tab = new DeviceWorld(store);
+    store.failNth(call);
+    const isStored = await tab.submit(create(2)).then(
+      () => true,
+      () => false,
+    );
+    store.failNth(undefined);
+    const reopened = new DeviceWorld(createMemoryStore(memory));
+    expect(await reopened.see(page)).toEqual({ data: isStored ? [1, 2] : [1] });
+    expect(await reopened.replica.writes()).toHaveLength(isStored ? 1 : 0);
+    if (isStored) break;
+    failures += 1;
+  }
+  expect(failures).toBeGreaterThan(3);
 });
 
 test('submit() refuses a query with a password and stores nothing of it', async () => {

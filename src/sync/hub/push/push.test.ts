@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { Refusal } from '../../../errors.ts';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { documentKey } from '../../../codec/key.ts';
-import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { coll, create, doc, EngineWorld, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -610,6 +610,26 @@ test('A5 a token whose document was deleted is locked', async () => {
   const device = await world.device(await world.user(1));
   await world.ask({ delete: doc('users', 1) });
   expect(await device.tryPush(device.item({ query: item(1) }))).toMatchObject({ code: 'locked' });
+});
+
+test('A7 keys and tokens that were made in a database of a device are invalid at the hub', async () => {
+  const { world } = await open();
+  const known = await world.device(await world.user(1));
+  const local = new EngineWorld();
+  await local.ask({ create_collection: obj({ name: 'users' }) });
+  const credentials = obj({ password: 'secret' });
+  await local.ask(create(doc('users', 1), {}, { credentials }));
+  const made = [
+    { create_key: obj({ role: 'admin' }) },
+    { login: doc('users', 1), params: obj({ password: 'secret' }) },
+  ];
+  for (const query of made) {
+    const { secret } = await local.document(query);
+    expect((await local.answer(1, { secret })).status).toBe(200);
+    expect((await world.answer(1, { secret })).status).toBe(401);
+    known.secret = secret;
+    expect(await known.tryHello()).toMatchObject({ code: expect.stringMatching(/login|locked/) });
+  }
 });
 
 test('F20 S10 writes that the store failed to commit have no verdict until they are sent again', async () => {
