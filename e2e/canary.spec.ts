@@ -246,7 +246,7 @@ for (const [how, name] of [
   ['db', 'db.fetch'],
   ['service worker', 'the service worker'],
 ] as const) {
-  test(`no secret is found anywhere in the browser if ${name} answers HTTP requests`, async ({
+  test(`no secret is found anywhere in the browser if ${name} answers HTTP requests (P1)`, async ({
     profile,
   }) => {
     const cage = new Cage();

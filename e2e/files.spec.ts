@@ -160,7 +160,7 @@ test('a photo taken in one tab is sent by another; both see progress', async ({ 
   expect(await states(leading)).toEqual(['sent']);
 });
 
-test('`signOut({ forget })` deletes the photos of the database', async ({ profile, hub }) => {
+test('`signOut({ forget })` deletes the photos of the database (P4)', async ({ profile, hub }) => {
   const page = await profile.openTab();
   await open(page, { url: hub.url, secret: await hub.token(ALICE) });
   await takePhoto(page, 100_000);

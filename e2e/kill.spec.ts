@@ -74,7 +74,7 @@ const WAYS = {
 /** Three deaths in each way; more if too few of them interrupt a write. */
 const DEATHS = 9;
 
-test('a worker that dies during a bulk write rejects pending calls, and all or none of the write is stored', async ({
+test('a worker that dies during a bulk write rejects pending calls, and all or none of the write is stored (L5, L8, F4)', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -117,7 +117,7 @@ test('a worker that dies during a bulk write rejects pending calls, and all or n
   expect(await page.evaluate(() => db.verify())).toEqual([]);
 });
 
-test('a worker that hangs is given up: pending calls reject, and the next call starts a new worker', async ({
+test('a worker that hangs is given up: pending calls reject, and the next call starts a new worker (L8, F4)', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -146,7 +146,7 @@ test('a worker that hangs is given up: pending calls reject, and the next call s
   expect(await page.evaluate(() => db.client().query(burrow.q.Add(1, 2)))).toBe(3);
 });
 
-test('if a tab crashes during a bulk write, all or none of it is stored, and another tab continues to work', async ({
+test('if a tab crashes during a bulk write, all or none of it is stored, and another tab continues to work (L5, F3)', async ({
   profile,
 }) => {
   const survivor = await profile.openTab();

@@ -96,7 +96,7 @@ test.describe('openDatabase() rejects', () => {
   });
 });
 
-test('a newer version of the app in another tab closes the database here, and the older version cannot reopen it', async ({
+test('a newer version of the app in another tab closes the database here, and the older version cannot reopen it (L9, F14)', async ({
   profile,
 }) => {
   const old = await profile.openTab();
@@ -221,7 +221,7 @@ const clear = async (profile: BrowserProfile, page: Page, storageTypes: string):
 const evict = (profile: BrowserProfile, page: Page): Promise<void> =>
   clear(profile, page, 'indexeddb');
 
-test('a database that the browser evicted reports the loss at each open until it is acknowledged', async ({
+test('a database that the browser evicted reports the loss at each open until it is acknowledged (L7, F11)', async ({
   profile,
 }) => {
   const page = await profile.openTab();
@@ -250,7 +250,7 @@ test('a database that the browser evicted reports the loss at each open until it
   expect(await page.evaluate(() => db.loss)).toBeUndefined();
 });
 
-test('a database that the browser evicts while it is open closes, and reports the loss when it is reopened', async ({
+test('a database that the browser evicts while it is open closes, and reports the loss when it is reopened (L7, F9)', async ({
   profile,
 }) => {
   const page = await profile.openTab();

@@ -5,7 +5,7 @@ import { countRound, openNotes } from './support/notes.ts';
 
 const QUOTA_BYTES = 4_000_000;
 
-test('without space a query fails as a whole with an error code; stored data stays readable; with space writes succeed again', async ({
+test('without space a query fails as a whole with an error code; stored data stays readable; with space writes succeed again (L10, F10)', async ({
   profile,
 }) => {
   const before = await profile.openTab();

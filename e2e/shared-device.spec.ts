@@ -290,7 +290,7 @@ const isReadable = (page: Page, url: string) =>
     url,
   );
 
-test('signOut({ forget }) leaves nothing on the device, and the database is empty when it is opened again', async ({
+test('signOut({ forget }) leaves nothing on the device, and the database is empty when it is opened again (P4)', async ({
   profile,
 }) => {
   const one = await profile.openTab();

@@ -110,7 +110,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
     { tab, lists: LISTS, seconds: SECONDS, atLeast: AT_LEAST },
   );
 
-test('the history of four tabs is serializable, and each tab always sees its own writes', async ({
+test('the history of four tabs is serializable, and each tab always sees its own writes (L2, S8)', async ({
   page,
   context,
   hub,

@@ -148,7 +148,7 @@ test('an expired token asks for a login; reads and writes continue, and the writ
   expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(3);
 });
 
-test('after the next contact, a password that was changed at the hub no longer works offline', async ({
+test('after the next contact, a password that was changed at the hub no longer works offline (A6)', async ({
   page,
   hub,
 }) => {

@@ -267,7 +267,7 @@ test('the hub ends if an in-memory database loses its thread, and reopens a data
 
 test.each([
   ['F20: a write is not stored if the hub is killed before its commit', 'before-commit', false],
-  ['F21: a write is stored if the hub is killed after its commit', 'after-commit', true],
+  ['F21, S3: a write is stored if the hub is killed after its commit', 'after-commit', true],
 ] as const)('%s; sent again, it is stored once', async (_, place, isThere) => {
   const data = await prepared();
   const environment = { HUB_FAILPOINT: `${place}:kill:2` };

@@ -86,7 +86,7 @@ async function exportedLog(host: MemoryHost): Promise<Uint8Array> {
   throw new Error('The export has no file.');
 }
 
-test('no secret is found in rows, logs, exports, answers or reports', async () => {
+test('no secret is found in rows, logs, exports, answers or reports (P1)', async () => {
   vi.stubGlobal('navigator', { userAgent: 'a browser' });
   const store = createMemoryStore();
   const host = await openMemoryHost({ store });

@@ -107,7 +107,7 @@ async function notesOf(db: Database): Promise<readonly number[]> {
   return numbers;
 }
 
-test('salvageDatabase() recovers all documents outside a damaged block, and names the block', async () => {
+test('salvageDatabase() recovers all documents outside a damaged block, and names the block (F31)', async () => {
   const [name, into] = [named(), named()];
   await filled(name);
   const count = await damage(name, 'blocks', (all) =>

@@ -74,7 +74,7 @@ async function readQueries(tab: Tab): Promise<ReadonlyMap<number, number>> {
 
 describe.for(engines)('%s', ([, test]) => {
   for (const plan of PLANS) {
-    test(`SIGKILL of the browser during ${plan.kind} (${plan.durability}) loses no acknowledged write, and no query is half done`, async ({
+    test(`SIGKILL of the browser during ${plan.kind} (${plan.durability}) loses no acknowledged write, and no query is half done (L4, L5, F1)`, async ({
       browser,
     }) => {
       let tab = await browser.start();

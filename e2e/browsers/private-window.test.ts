@@ -17,7 +17,7 @@ const USUAL = {
 };
 
 describe.for(browsers)('%s', ([kind, test]) => {
-  test('a private window keeps data until it is closed, and `persistence` reports that where the browser shows it', async ({
+  test('a private window keeps data until it is closed, and `persistence` reports that where the browser shows it (F38)', async ({
     browser,
   }) => {
     const tab = await browser.start({ isPrivate: true });

@@ -85,7 +85,7 @@ const readBank = (tab: Tab) =>
   });
 
 describe.for(engines)('%s', ([, test]) => {
-  test('1,000 concurrent transfers from two tabs keep the sum, and each acknowledged transfer is stored', async ({
+  test('1,000 concurrent transfers from two tabs keep the sum, and each acknowledged transfer is stored (L2)', async ({
     browser,
   }) => {
     const first = await browser.start();

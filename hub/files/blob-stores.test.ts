@@ -231,7 +231,7 @@ test('openBlobs() chooses the store by the settings', async () => {
     ).rejects.toThrow('AWS_ACCESS_KEY_ID');
 });
 
-test('tenants that share a file store do not see each other’s files', async () => {
+test('tenants that share a file store do not see each other’s files (P2)', async () => {
   const [files, postgres] = [await folder(), 'postgres://x'];
   const opened = async (tenant: string): Promise<BlobStore> => {
     const kept = await openBlobs({ files, data: '', postgres, tenant }, {});

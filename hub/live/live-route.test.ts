@@ -170,7 +170,7 @@ async function userOf(opened: TestHub): Promise<{ id: string; secret: string }> 
   return { id: own['@ref'].id, secret };
 }
 
-test('a live query uses the current rights of its secret and ends when the secret is deleted', async () => {
+test('a live query uses the current rights of its secret and ends when the secret is deleted (A5)', async () => {
   const opened = await open();
   const user = await userOf(opened);
   await ok(opened.query({ create: { ref: { collection: 'notes' }, id: '1' } }));
@@ -185,7 +185,7 @@ test('a live query uses the current rights of its secret and ends when the secre
   await expect.poll(() => metric(opened, 'live_queries')).toBe(0);
 });
 
-test('a stream whose token expires ends at a heartbeat', async () => {
+test('a stream whose token expires ends at a heartbeat (A5)', async () => {
   const opened = await open({ liveHeartbeatMs: 20 });
   const { id, secret } = await userOf(opened);
   const reader = new Reader(opened, [{ add: [1, 1] }], secret);

@@ -73,7 +73,7 @@ const ask = async (world: EngineWorld, query: string): Promise<string> => {
   return `${status} ${txnTime} ${body}`;
 };
 
-test(`${CASES} queries have the same answers on all four stores (seed ${SEED})`, async () => {
+test(`${CASES} queries have the same answers on all four stores (seed ${SEED}) (L11)`, async () => {
   const randomSource = new RandomSource(SEED);
   let answered = 0;
   for (let asked = 0; asked < CASES;) {

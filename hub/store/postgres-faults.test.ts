@@ -61,7 +61,7 @@ const isWaiting = (client: Client) => async (): Promise<boolean> => {
   return rows.length > 0;
 };
 
-test('write() counts correctly through server restarts and terminated connections (F22)', async () => {
+test('write() counts correctly through server restarts and terminated connections (F22, S3)', async () => {
   const server = await postgres();
   const tenant = freshTenant();
   const hubs = [await open(tenant), await open(tenant)];

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test(
-  `two processes on one server are strictly serializable, even if they are killed (seed ${SEED})`,
+  `two processes on one server are strictly serializable, even if they are killed (seed ${SEED}) (L2, L3)`,
   async () => {
     const { url } = await postgres();
     const tenant = freshTenant();

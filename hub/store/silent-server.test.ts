@@ -15,7 +15,7 @@ const postgres = sharedPostgres();
 /** Longer than any answer of a working server may take on a busy machine. */
 const ANSWER_MS = 15_000;
 
-test('a frozen server process is given up, and another one answers', async () => {
+test('a frozen server process is given up, and another one answers (F28)', async () => {
   const { url } = await postgres();
   const database = new PgDatabase({
     isExclusive: false,

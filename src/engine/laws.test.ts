@@ -203,7 +203,7 @@ async function dump(store: Store): Promise<unknown> {
   return (await store.read((tx) => tx.fetch([], ranges))).ranges;
 }
 
-test(`a query that fails at any call of the store leaves no changes (BURROW_LAW_SEED=${SEED})`, async () => {
+test(`a query that fails at any call of the store leaves no changes (BURROW_LAW_SEED=${SEED}) (L1)`, async () => {
   const randomSource = new RandomSource(SEED);
   let failed = 0;
   const inner = createMemoryStore();

@@ -205,7 +205,7 @@ test.each([
   await stream.end();
 });
 
-test('a stream ends with an error when its secret is no longer valid', async () => {
+test('a stream ends with an error when its secret is no longer valid (A5)', async () => {
   const host = await withNotes();
   const key = await query(host, { create_key: { object: { role: 'server' } } });
   const stream = await startStream(host, NOTE, { secret: String(key['secret']) });

@@ -231,7 +231,7 @@ test('flush() removes records older than the retention, a few rows per write', a
   expect(left).toEqual([25, 10, 3, 4]);
 });
 
-test('the log stays below its maximum size by removing the oldest records', async () => {
+test('the log stays below its maximum size by removing the oldest records (P5)', async () => {
   const { log, store } = openLogKit({ maxBytes: 5000 });
   for (let i = 0; i < 100; i++) {
     log.add(requestAt(NOON + i * 1_000_000), ANSWER);

@@ -335,7 +335,7 @@ async function rowsOfBlock(data: MediumData, id: number): Promise<readonly Row[]
   return (await salvaged(only)).rows('documents');
 }
 
-test('read() and verify() name a damaged block, and salvage() returns exactly the rows of the other blocks', async () => {
+test('read() and verify() name a damaged block, and salvage() returns exactly the rows of the other blocks (F31)', async () => {
   const data = new MediumData();
   const store = await openPacked(data);
   const documents = rows(2000);

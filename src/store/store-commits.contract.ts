@@ -25,7 +25,7 @@ import {
 } from './testing/store-rows.ts';
 
 export function isolates(fresh: Fresh): void {
-  test('read() shows one snapshot while a write commits', async () => {
+  test('read() shows one snapshot while a write commits (L3)', async () => {
     const store = await fresh();
     await put(store, 'documents', [row('a', ['e']), row('b')]);
     let writing: Promise<void> | undefined;
@@ -120,7 +120,7 @@ export function isAtomic(fresh: Fresh): void {
     expect(keysOf(await inRange(store, { space: 'history' }))).toEqual(['b']);
   });
 
-  test('write() leaves no change if any call of the store fails', async () => {
+  test('write() leaves no change if any call of the store fails (L1)', async () => {
     const store = await fresh();
     await put(store, 'documents', [row('a', ['e']), row('b')]);
     const before = await everything(store);

@@ -209,7 +209,7 @@ test('a device unknown to a restored hub sends its writes again', async () => {
   await expectNotes(1);
 });
 
-test('lost commits are noticed by a device that returns after a second restart of the hub', async () => {
+test('lost commits are noticed by a device that returns after a second restart of the hub (S12, F24)', async () => {
   const { memory, synced, goBackTo, atHub, greet, expectNotes } = await openWorlds();
   await atHub(createNote(1));
   await synced();

@@ -32,7 +32,7 @@ const commands = fc.commands(
   { maxCommands: 40, size: 'max' },
 );
 
-test('after any commands a replica shows the confirmed documents with the pending writes over them', async () => {
+test('after any commands a replica shows the confirmed documents with the pending writes over them (S7)', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (given) => {
       const setup = async () => ({ model: new Model(), real: await Real.open() });

@@ -142,7 +142,7 @@ test('tryLogin() refuses expressions for the user that could reveal or change da
   expect(await world.ask({ exists: doc('users', 1) })).toBe(true);
 });
 
-test('tryLogin() of a synced copy accepts the login of its user, and keys of this device', async () => {
+test('tryLogin() of a synced copy accepts the login of its user, and keys of this device (A7)', async () => {
   const world = await withAlice();
   const byPassword = { user: JSON.stringify(doc('users', 1)), password: PASSWORD };
   const bodyOf = async (call: UnlockCall, isOwner: boolean) =>

@@ -23,7 +23,7 @@ describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
     return store;
   };
 
-  test('write() commits once, on a new connection, when the former one was lost', async () => {
+  test('write() commits once, on a new connection, when the former one was lost (F7)', async () => {
     const store = await open();
     await increment(store);
     await loseConnection(store);
@@ -290,7 +290,7 @@ describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
     },
   );
 
-  test('open() rejects with storage_blocked when another tab does not close its connection', async () => {
+  test('open() rejects with storage_blocked when another tab does not close its connection (F8)', async () => {
     const name = freshName();
     const version = kind === 'rows' ? 1 : 30;
     const holder = await rawOpen(name, version);

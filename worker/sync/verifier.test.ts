@@ -27,7 +27,7 @@ const WHY = 'The hub is away.';
 const UNKNOWN = { code: 'connection_needed' };
 const LIMITED = { code: 'too many requests' };
 
-test('OfflineLogin accepts the password of the user who logged in last, for 30 days', async () => {
+test('OfflineLogin accepts the password of the user who logged in last, for 30 days (A6)', async () => {
   const { world, login } = open();
   await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
   await login.remember(USER, 'right', 1);
@@ -38,7 +38,7 @@ test('OfflineLogin accepts the password of the user who logged in last, for 30 d
   await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
 });
 
-test('setting the clock back does not extend OfflineLogin, even after a reload', async () => {
+test('setting the clock back does not extend OfflineLogin, even after a reload (A6)', async () => {
   const { memory, world, login } = open();
   await login.remember(USER, 'right', 1);
   const start = world.now;
@@ -55,7 +55,7 @@ test('setting the clock back does not extend OfflineLogin, even after a reload',
   await expect(later.login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
 });
 
-test('OfflineLogin limits wrong guesses across clock changes and a reload', async () => {
+test('OfflineLogin limits wrong guesses across clock changes and a reload (A6)', async () => {
   const { memory, world, time, login } = open();
   await login.remember(USER, 'right', 1);
   for (let i = 0; i < 5; i++) {

@@ -140,7 +140,7 @@ test('a predicate reads no document, index or function of a child database', asy
   }
 });
 
-test('a predicate that takes too many steps or calls itself endlessly denies access', async () => {
+test('a predicate that takes too many steps or calls itself endlessly denies access (A8)', async () => {
   const w = await world();
   const busy = { reduce: { lambda: ['a', 'b'], expr: true }, initial: 0, collection: LONG };
   const key = await keyWith(w, privilege(notes, { read: on('r', busy) }));
@@ -162,7 +162,7 @@ test('a predicate that takes too many steps or calls itself endlessly denies acc
 
 const LONG = Array.from({ length: 50_000 }, () => 0);
 
-test('a predicate that exceeds a limit of texts, call depth, patterns or passwords denies access', async () => {
+test('a predicate that exceeds a limit of texts, call depth, patterns or passwords denies access (A8)', async () => {
   const w = await world();
   const isPassword = { identify: doc('users', 1), password: 'p' };
   const limited: Record<string, Query> = {

@@ -13,7 +13,7 @@ import {
 const random = fc.uint8Array({ minLength: 20, maxLength: 20 });
 const id = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
 
-test('parseSecret() returns the secret that secretText() has encoded', () => {
+test('parseSecret() returns the secret that secretText() has encoded (A3)', () => {
   fc.assert(
     fc.property(id, id, random, fc.boolean(), (own, databaseGlobalId, bytes, isKey) => {
       const secret: Secret = isKey

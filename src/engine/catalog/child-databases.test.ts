@@ -178,7 +178,7 @@ test('keys and tokens with the same id in two databases each open their own data
   }
 });
 
-test('secrets of one database are invalid in another', async () => {
+test('secrets of one database are invalid in another (P2)', async () => {
   const w = await twins();
   const login = { login: doc('users', 1), params: obj({ password: 'a' }) };
   const forB = { login: doc('users', 1), params: obj({ password: 'b' }) };
@@ -433,7 +433,7 @@ test('lambdas of a child’s function resolve names in the child, wherever their
   });
 });
 
-test('a database created again under a deleted name contains nothing of the deleted one', async () => {
+test('a database created again under a deleted name contains nothing of the deleted one (P2)', async () => {
   const w = await twins();
   const token = await w.document(
     { login: doc('users', 1), params: obj({ password: 'a' }) },

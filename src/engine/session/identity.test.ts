@@ -93,7 +93,7 @@ test('a token can read only its own document, unless roles decide about that too
   }
 });
 
-test('login() fails the same way for a missing user, a missing password and a wrong password', async () => {
+test('login() fails the same way for a missing user, a missing password and a wrong password (A1)', async () => {
   const w = await world();
   const failed = { code: 'authentication failed', position: [], status: 400 };
   for (const query of [
@@ -110,7 +110,7 @@ test('login() fails the same way for a missing user, a missing password and a wr
   });
 });
 
-test('login() and identify() compare exactly one hash, whether or not the user exists', async () => {
+test('login() and identify() compare exactly one hash, whether or not the user exists (A1)', async () => {
   const w = await world();
   await w.ask(create(doc('users', 3), {}));
   for (const query of [
@@ -130,7 +130,7 @@ test('login() and identify() compare exactly one hash, whether or not the user e
   }
 });
 
-test('passwords are normalized before they are compared, and limited in length and characters', async () => {
+test('passwords are normalized before they are compared, and limited in length and characters (A2)', async () => {
   const w = await world();
   await w.ask(setPassword({ password: 'caf\u00e9' }));
   expect(await w.ask(identify('cafe\u0301'))).toBe(true);
@@ -148,7 +148,7 @@ test('passwords are normalized before they are compared, and limited in length a
   expect(await w.ask(identify(''))).toBe(true);
 });
 
-test('a password has at most 72 bytes after normalization', async () => {
+test('a password has at most 72 bytes after normalization (A2)', async () => {
   const w = await world();
   const failures = [{ field: ['credentials', 'password'], code: 'invalid password' }];
   const composed = '\u00e9'.repeat(36);
@@ -195,7 +195,7 @@ test('only server keys can set the hash of a password', async () => {
   );
 });
 
-test('logout() ends the current token or all tokens of its identity, and returns false for a key', async () => {
+test('logout() ends the current token or all tokens of its identity, and returns false for a key (A5)', async () => {
   const w = await world();
   const [one, two, three] = [
     await w.document(login()),
@@ -246,7 +246,7 @@ test('replacing a token gives it a new secret; updating it does not', async () =
   ]);
 });
 
-test('a key shows its secret only when it is created, and the secret cannot be changed', async () => {
+test('a key shows its secret only when it is created, and the secret cannot be changed (A3)', async () => {
   const w = await world();
   const made = await w.document({
     create_key: obj({ role: 'client', name: 'page', data: obj({ a: 1 }), secret: null }),
@@ -422,7 +422,7 @@ test('a document that is deleted and created again in one query loses its tokens
   await expectRefused(w, token.secret);
 });
 
-test('a document restored by an inserted version has neither its old tokens nor its password', async () => {
+test('a document restored by an inserted version has neither its old tokens nor its password (A5)', async () => {
   const w = await world();
   const { secret } = await w.document(login());
   const insert = (ts: Query): Query => ({

@@ -97,7 +97,7 @@ test('after fifty wrong passwords in an hour, logins are refused until it is ove
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
-test('missing users are blocked like existing ones, with the same answers and number of comparisons', async () => {
+test('missing users are blocked like existing ones, with the same answers and number of comparisons (A1)', async () => {
   const w = await world();
   const targets: Record<string, Query> = {
     'a wrong password': byMail('1@example.org'),
@@ -211,7 +211,7 @@ test('changing the clock gives neither more attempts nor a longer block, in one 
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
-test('a hub whose clock was ahead by a month blocks nobody until then, with or without a restart', async () => {
+test('a hub whose clock was ahead by a month blocks nobody until then, with or without a restart (F26)', async () => {
   const memory = new SharedMemory();
   const w = await world(memory);
   const MONTH = 30 * 24 * 60 * MINUTE;
@@ -236,7 +236,7 @@ function reloaded(memory: SharedMemory, { now }: EngineWorld): EngineWorld {
   return opened;
 }
 
-test('reloading after each wrong password gives no more attempts', async () => {
+test('reloading after each wrong password gives no more attempts (A6)', async () => {
   const memory = new SharedMemory();
   const w = await world(memory, { elapsed: () => 0 });
   const tried: string[] = [];

@@ -91,7 +91,7 @@ const step = fc.record({
 
 const now = (): number => Math.floor((performance.timeOrigin + performance.now()) * 1000);
 
-test('concurrent writes of two engines give the same answers as one after the other, in the order of their times', async () => {
+test('concurrent writes of two engines give the same answers as one after the other, in the order of their times (L2)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

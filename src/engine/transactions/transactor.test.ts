@@ -61,7 +61,7 @@ test('concurrent calls of write() lose nothing, see the writes before them, and 
   expect(commits).toBeLessThan(10);
 });
 
-test('write() in two engines on one store loses nothing: after a commit of the other engine it runs again', async () => {
+test('write() in two engines on one store loses nothing: after a commit of the other engine it runs again (L2)', async () => {
   const store = createMemoryStore();
   const tabs = [transactorOn(store, () => 1), transactorOn(store, () => 1)];
   const all = tabs.flatMap((tab) => Array.from({ length: 200 }, () => tab));
@@ -259,7 +259,7 @@ test('read() under a lease answers from the cache, which drops what another tab 
   expect((await tab.read(reading(1))).value).toBe(6);
 });
 
-test('read() that loses its lease during a fetch shows one commit, not a mixture of two', async () => {
+test('read() that loses its lease during a fetch shows one commit, not a mixture of two (L3)', async () => {
   const store = createMemoryStore();
   const other = transactorOn(store);
   const both: TransactionBody<string> = (input) => ({

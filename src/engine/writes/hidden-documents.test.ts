@@ -58,7 +58,7 @@ test('a caller who can read gets an error with position for a missing document',
   }
 });
 
-test('writes to deleted documents, other collections and native documents do not reveal what exists', async () => {
+test('writes to deleted documents, other collections and native documents do not reveal what exists (P3)', async () => {
   const { w, key } = await worldWith({ write: wasOpen, delete: isOpen });
   await w.ask({ create_collection: obj({ name: 'other' }) });
   await w.ask(create(doc('other', 1), {}));

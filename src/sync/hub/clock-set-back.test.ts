@@ -16,7 +16,7 @@ async function open() {
   return { world, committed, device: await world.device() };
 }
 
-test('devices get the time of the last commit, and their writes are confirmed before and after the clock is right again', async () => {
+test('devices get the time of the last commit, and their writes are confirmed before and after the clock is right again (F26)', async () => {
   const { world, committed, device } = await open();
   const { hubTime } = await device.hello();
   expect(hubTime).toBeGreaterThanOrEqual(committed);

@@ -261,7 +261,7 @@ test('apply() replaces the effects of a pending write by the confirmed rows in o
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
-test('apply() reruns pending writes over the changes of the hub', async () => {
+test('apply() reruns pending writes over the changes of the hub (S7)', async () => {
   const { hub, device, fence } = await worlds();
   await device.submit(addToFirst(10));
   expect(await device.see(page)).toEqual({ data: [11] });
