@@ -178,6 +178,18 @@ test('salvageDatabase() recovers an undamaged database completely, with its hist
   await rescued.close();
 });
 
+test('salvageDatabase() of a database whose user has signed out makes a locked one', async () => {
+  const [name, into] = [named(), named()];
+  await filled(name);
+  const db = await openDatabase(name);
+  await db.signOut();
+  await db.close();
+  await salvageDatabase(name, { into });
+  const rescued = await openDatabase(into);
+  expect(rescued.isLocked).toBe(true);
+  await rescued.close();
+});
+
 test('salvageDatabase() refuses a source that does not exist, and a target that exists', async () => {
   const [name, into] = [named(), named()];
   const db = await openDatabase(into);
