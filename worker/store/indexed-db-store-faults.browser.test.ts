@@ -159,6 +159,28 @@ describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
     expect(await state(store)).toEqual({ counter: 3, rows: 3 });
   });
 
+  test('write() asks the browser for the durability of the write (L4)', async () => {
+    const store = await open();
+    const asked: (IDBTransactionDurability | undefined)[] = [];
+    const { transaction } = IDBDatabase.prototype;
+    IDBDatabase.prototype.transaction = function (stores, mode, options) {
+      if (mode === 'readwrite') asked.push(options?.durability);
+      return transaction.call(this, stores, mode, options);
+    };
+    try {
+      for (const durability of ['strict', 'relaxed'] as const) {
+        const row = { key: metaKey(durability), entries: [], value: '1' };
+        await store.write(async (tx) => tx.apply({ puts: [{ space: 'meta', row }], deletes: [] }), {
+          durability,
+          spaces: ['meta'],
+        });
+      }
+    } finally {
+      IDBDatabase.prototype.transaction = transaction;
+    }
+    expect(asked).toEqual(['strict', 'relaxed']);
+  });
+
   test('write() stores nothing and rejects with quota_exceeded when there is no space', async ({
     skip,
   }) => {
