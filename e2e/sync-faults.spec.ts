@@ -503,7 +503,7 @@ test('F11: if the browser drops all storage, a login loads the copy from the hub
   expect(await atHub(hub)).toEqual(['one', 'three', 'two']);
 });
 
-test('F13: a copied profile becomes another device: both agree, and no write is lost or duplicated', async ({
+test('F13, S11: a copied profile becomes another device: both agree, and no write is lost or duplicated', async ({
   profile,
   hub,
 }) => {

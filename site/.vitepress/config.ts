@@ -135,6 +135,7 @@ export default defineConfig({
           { text: 'Options', link: '/options' },
           { text: 'Errors', link: '/errors' },
           { text: 'Limits', link: '/limits' },
+          { text: 'Promises', link: '/promises' },
           { text: 'Package', link: '/package' },
           { text: 'API', link: '/api/' },
         ],
