@@ -1,5 +1,5 @@
 /** Proves F4-F10 of the fault list as far as one page can: threats-and-faults.md, L1, L5, L8, L10. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { KeyTaken, type Row, type Space, type Store } from '../../src/store/port.ts';
 import { Watchdog, type Waiting } from './watchdog.ts';
@@ -161,12 +161,7 @@ describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
 
   test('write() asks the browser for the durability of the write (L4)', async () => {
     const store = await open();
-    const asked: (IDBTransactionDurability | undefined)[] = [];
-    const { transaction } = IDBDatabase.prototype;
-    IDBDatabase.prototype.transaction = function (stores, mode, options) {
-      if (mode === 'readwrite') asked.push(options?.durability);
-      return transaction.call(this, stores, mode, options);
-    };
+    const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
     try {
       for (const durability of ['strict', 'relaxed'] as const) {
         const row = { key: metaKey(durability), entries: [], value: '1' };
@@ -175,10 +170,11 @@ describe.each(STORE_KINDS)('in the layout `%s`', (kind) => {
           spaces: ['meta'],
         });
       }
+      const writes = begun.mock.calls.filter(([, mode]) => mode === 'readwrite');
+      expect(writes.map(([, , options]) => options?.durability)).toEqual(['strict', 'relaxed']);
     } finally {
-      IDBDatabase.prototype.transaction = transaction;
+      begun.mockRestore();
     }
-    expect(asked).toEqual(['strict', 'relaxed']);
   });
 
   test('write() stores nothing and rejects with quota_exceeded when there is no space', async ({
