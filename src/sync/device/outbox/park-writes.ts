@@ -11,7 +11,7 @@ export function parkWrites(
   const [from, to] = isParked ? (['local', 'parked'] as const) : (['parked', 'local'] as const);
   for (const row of outboxRows(writer, era, settledSeq + 1, lastSeq)) {
     const record = readOutboxRow(row);
-    if (record.state === from) writer.put('sync', outboxRow(era, { ...record, state: to }));
+    if (record.state === from) writer.put('sync', outboxRow({ ...record, state: to }));
   }
   return { value: undefined };
 }

@@ -50,7 +50,7 @@ export function recoverWrites(
     const saved = { device: undefined, writes: lost, fresh };
     return { ...recoverWrites(other, saved), value: missing };
   }
-  for (const write of lost) input.writer.put('sync', outboxRow(state.era, recovered(write, state)));
+  for (const write of lost) input.writer.put('sync', outboxRow(recovered(write, state)));
   if (missing > 0) {
     const longer = { ...state, lastSeq: last.seq, lastNow: last.now };
     return { ...moveToDevice({ ...transaction, state: longer }, fresh), value: missing };

@@ -73,7 +73,7 @@ function renumber(
     writer.delete('sync', outboxAddress(before, item.seq).key);
   moving.forEach((record, i) => {
     const item = hashed({ ...record.item, seq: i + 1 }, host.sha256);
-    writer.put('sync', outboxRow(era, { ...record, era, item, state: 'local' }));
+    writer.put('sync', outboxRow({ ...record, era, item, state: 'local' }));
   });
   const lastSeq = moving.length;
   const renamed: ReplicaState = { ...state, device, era, lastSeq, shownSeq: 0, settledSeq: 0 };

@@ -66,7 +66,7 @@ export function submit(
   const seq = state.lastSeq + 1;
   const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
   requireSendable(record.item);
-  const row = outboxRow(era, record);
+  const row = outboxRow(record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
   writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));

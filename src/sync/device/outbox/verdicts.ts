@@ -27,7 +27,7 @@ export function settle(
   });
   const value = settled.map(publicRecord);
   if (settled.length === 0) return { value };
-  for (const record of settled) writer.put('sync', outboxRow(state.era, record));
+  for (const record of settled) writer.put('sync', outboxRow(record));
   let { settledSeq } = state;
   for (const { item } of settled) if (item.seq === settledSeq + 1) settledSeq = item.seq;
   const size = settled.reduce((sum, record) => sum + record.size, 0);

@@ -43,8 +43,8 @@ export function outboxAfterPull(
       if (record.effects) effects.push(record.effects);
     }
     if (leavesView && record.verdict)
-      writer.put('sync', outboxRow(state.era, { ...record, effects: NO_WRITES, reads: 'all' }));
-    else if (settled.has(record)) writer.put('sync', outboxRow(state.era, record));
+      writer.put('sync', outboxRow({ ...record, effects: NO_WRITES, reads: 'all' }));
+    else if (settled.has(record)) writer.put('sync', outboxRow(record));
   }
   const pending = records.filter(({ item }) => item.seq > shownSeq);
   const rerun = rerunAffected(transaction, pending, changed);

@@ -66,7 +66,7 @@ export function rerunAffected(
         changed.addEffects(each.effects, writer);
         if (each.effects) effects.push(each.effects);
       }
-      const row = outboxRow(transaction.state.era, record);
+      const row = outboxRow(record);
       writer.put('sync', row);
       size += String(row.value).length;
     } else {

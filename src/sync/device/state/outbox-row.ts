@@ -21,7 +21,7 @@ type PackedPut = readonly [space: Space, key: string, value: string, ...entries:
 type PackedAddress = readonly [space: Space, key: string];
 type PackedRange = readonly [space: Space, by: Range['by'], lower: string, upper: string];
 
-export function outboxRow(era: number, record: OutboxRecord): Row {
+export function outboxRow(record: OutboxRecord): Row {
   const { effects, reads, size: _, ...rest } = record;
   const packed: PackedRecord = {
     ...rest,
@@ -29,7 +29,7 @@ export function outboxRow(era: number, record: OutboxRecord): Row {
     reads: reads === 'all' ? 'all' : packReads(reads),
   };
   return {
-    key: outboxAddress(era, record.item.seq).key,
+    key: outboxAddress(record.era, record.item.seq).key,
     entries: [],
     value: JSON.stringify(packed),
   };

@@ -26,7 +26,7 @@ export function planFor(
   transactions: Transactions,
   request: Omit<QueryRequest, 'secret'>,
   actor: Actor,
-  inputs: Partial<FixedInputs> = {},
+  inputs: Partial<FixedInputs>,
 ): QueryPlan {
   const plan = transactions.plan(
     { ...request, secret: undefined },

@@ -145,7 +145,7 @@ async function putBack(
     const record = readOutboxRow(row);
     const then = before.get(record.id);
     if (!then || record.item.seq <= shownSeq) return [];
-    return [{ space: 'sync', row: outboxRow(era, { ...record, ...then }) } as const];
+    return [{ space: 'sync', row: outboxRow({ ...record, ...then }) } as const];
   });
   await createMemoryStore(memory).write(async (tx) => tx.apply({ puts, deletes: [] }), {
     durability: 'relaxed',
