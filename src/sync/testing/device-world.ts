@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../engine/testing/sha256.ts';
 import { databasePrefix, decodeDocumentKey, hexOfKey } from '../../codec/key.ts';
+import { unpackVersion } from '../../codec/row.ts';
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/port.ts';
@@ -100,10 +101,7 @@ const pulledOf = (row: Row): PulledDocument => {
   return [collection, String(id), String(row.value)];
 };
 
-const tsOf = (row: Row): number => {
-  const header = String(row.value).split('\n')[0] ?? '';
-  return parseInt(/^..([\da-z]+)/.exec(header)?.[1] ?? '0', 36);
-};
+const tsOf = (row: Row): number => unpackVersion(String(row.value)).ts;
 
 export const verdictOn = (
   item: { readonly seq: number; readonly hash: string },
