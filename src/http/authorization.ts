@@ -1,5 +1,6 @@
 /** The secret in an `Authorization` header. Spec: auth 1.5. */
 import { decodeBase64, encodeBase64 } from '../codec/base64.ts';
+import { utf8Bytes } from '../codec/utf8.ts';
 import { looksLikeAccessToken } from '../engine/access.ts';
 
 /** The secret, or undefined if the header is missing, has an unknown scheme or has invalid base64: all mean unauthenticated. */
@@ -13,7 +14,7 @@ export function secretOf(header: string | undefined): string | undefined {
 /** Header values cannot contain characters such as those of `secret:кухня:admin`; such a secret is sent as UTF-8 in `Basic`. */
 export function sendable(authorization: string): string {
   if (/^[ -~]*$/.test(authorization)) return authorization;
-  const secret = new TextEncoder().encode(authorization.replace(/^Bearer /, ''));
+  const secret = utf8Bytes(authorization.replace(/^Bearer /, ''));
   return `Basic ${encodeBase64(secret)}`;
 }
 

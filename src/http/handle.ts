@@ -1,4 +1,5 @@
 /** The HTTP API of an engine: from a plain request object to a plain response object. Spec: auth 4. */
+import { stringifyJson } from '../codec/json.ts';
 import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { Refusal } from '../errors.ts';
@@ -17,7 +18,6 @@ import { isTooLarge } from './body-size.ts';
 import { answerPreflight, isForeign, withCors } from './cors.ts';
 import { answerFile, answerLogs } from './log-routes.ts';
 import {
-  answerJson,
   answerText,
   refuse,
   type HttpHost,
@@ -209,7 +209,7 @@ const answerAuthorized = (call: ReceivedRequest): Promise<HttpResponse> =>
       ['account', host.build],
       ['global_id', globalId],
     ]);
-    return answerJson(200, emptyHeaders(host), members);
+    return answerText(200, emptyHeaders(host), stringifyJson(members));
   });
 
 async function answerRest(

@@ -1,6 +1,5 @@
 /** Requests and responses as plain data, which can be sent between workers, service workers and sockets. */
 import { refusalBody } from '../engine/session.ts';
-import { stringifyJson, type Json } from '../codec/json.ts';
 import type { Fault } from '../errors.ts';
 import type { CommitNotice, EngineOptions } from '../engine/host.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -73,9 +72,6 @@ export const answerText = (status: number, headers: Headers, text: string): Http
   body: text,
 });
 
-export const answerJson = (status: number, headers: Headers, json: Json): HttpResponse =>
-  answerText(status, headers, stringifyJson(json));
-
 export const refuse = (
   code: RefusalCode,
   description: string,
@@ -84,7 +80,7 @@ export const refuse = (
 
 export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthorized"' } as const;
 
-export const refuseUnauthorized = (headers: Headers = {}): HttpResponse =>
+export const refuseUnauthorized = (headers: Headers): HttpResponse =>
   refuse('unauthorized', 'Unauthorized', { ...headers, ...UNAUTHORIZED_HEADERS });
 
 /** Which origins of pages are allowed. Without a policy all are, because then responses do not leave the browser. */
