@@ -106,10 +106,10 @@ function eventsPage(
   const window = isOwnHistory(target) ? windowOf(bound, isBackward, size, past) : undefined;
   const changes = openHistory(sets, access, { past, sources, window });
   if (size <= 0) return emptyPage(cursor?.side, bound?.echo, size);
-  const at = bound ? changes.findIndex((change) => !isBeforeEventBound(change, bound)) : 0;
-  const path = at < 0 ? changes.length : at;
-  const start = isBackward ? Math.max(0, path - size) : path;
-  const page = changes.slice(start, isBackward ? path : path + size);
+  const found = bound ? changes.findIndex((change) => !isBeforeEventBound(change, bound)) : 0;
+  const at = found < 0 ? changes.length : found;
+  const start = isBackward ? Math.max(0, at - size) : at;
+  const page = changes.slice(start, isBackward ? at : at + size);
   countShown(
     sets,
     access,
@@ -117,7 +117,7 @@ function eventsPage(
   );
   const [first] = page;
   const previous = changes[start - 1];
-  const next = changes[path + size];
+  const next = changes[at + size];
   return {
     kind: 'page',
     before: isBackward ? previous && first && eventCursorOf(first, previous) : bound?.echo,
