@@ -256,17 +256,19 @@ function onFilter(form: Form, schema: SchemaInfo): readonly Advice[] {
   return [parts.length > 1 ? { ...advice, keepsFilter: true } : advice];
 }
 
+/** The fields that the terms of the index are. */
+const termPaths = ({ index }: Source): readonly FieldPath[] =>
+  (index?.terms ?? []).flatMap(({ field }) => (field ? [field] : []));
+
 const whatIs = ({ collection, index }: Source): string =>
   index ? `each entry of the match of “${index.name}”` : `every document of “${collection}”`;
 
 function onEquality(condition: Condition, source: Source, schema: SchemaInfo): Advice {
   const { path, other } = condition;
-  const before = (source.index?.terms ?? []).flatMap(({ field }) => (field ? [field] : []));
-  const terms = [...before, path];
+  const terms = [...termPaths(source), path];
   const known = schema.indexes.find((each) => isIndexBy(each, source.collection, terms));
   const name =
     known?.name ?? newName(`${source.collection}_by_${terms.map(last).join('_and_')}`, schema);
-  const given = [...source.terms, other].map(printed).join(', ');
   return {
     reason: known
       ? `The filter looks at ${whatIs(source)}, but the index “${name}” finds those with this “${path.join('.')}” at once.`
@@ -274,25 +276,23 @@ function onEquality(condition: Condition, source: Source, schema: SchemaInfo): A
     create: known
       ? undefined
       : `CreateIndex({ name: ${JSON.stringify(name)}, source: Collection(${JSON.stringify(source.collection)}), terms: [${terms.map(fieldForm).join(', ')}] })`,
-    use: `Match(Index(${JSON.stringify(name)}), ${terms.length > 1 ? `[${given}]` : given})`,
+    use: matchForm(name, [...source.terms, other]),
   };
 }
 
 function onOrder({ path }: Condition, source: Source, schema: SchemaInfo): Advice {
-  const terms = (source.index?.terms ?? []).flatMap(({ field }) => (field ? [field] : []));
+  const terms = termPaths(source);
   const known = schema.indexes.find(
     (each) =>
       isIndexBy(each, source.collection, terms) && isSame(each.values[0]?.field ?? [], path),
   );
   const name = known?.name ?? newName(`${source.collection}_sorted_by_${last(path)}`, schema);
-  const given = source.terms.map(printed).join(', ');
-  const match = `Match(Index(${JSON.stringify(name)})${given && `, ${source.terms.length > 1 ? `[${given}]` : given}`})`;
   return {
     reason: known
       ? `The filter looks at ${whatIs(source)}, but the index “${name}” is ordered by “${path.join('.')}”: take a range of it.`
       : `The filter looks at ${whatIs(source)} for a range of “${path.join('.')}”. An index with this field as its first value is ordered by it.`,
     create: known ? undefined : createSorted(name, source, terms, [path]),
-    use: `Range(${match}, from, to)`,
+    use: `Range(${matchForm(name, source.terms)}, from, to)`,
   };
 }
 
@@ -304,14 +304,13 @@ function onMap(form: Form, schema: SchemaInfo): readonly Advice[] {
   if (!source || source.isRead) return [];
   const paths = readFields(lambda, source);
   if (!paths) return [];
-  const terms = (source.index?.terms ?? []).flatMap(({ field }) => (field ? [field] : []));
+  const terms = termPaths(source);
   const name = newName(`${source.collection}_with_${paths.map(last).join('_')}`, schema);
-  const given = source.terms.map(printed).join(', ');
   return [
     {
       reason: `It reads each document of a page for ${paths.map((path) => `“${path.join('.')}”`).join(', ')} alone. An index with these fields as values answers without reading documents.`,
       create: createSorted(name, source, terms, paths),
-      use: `Paginate(Match(Index(${JSON.stringify(name)})${given && `, ${given}`}))`,
+      use: `Paginate(${matchForm(name, source.terms)})`,
     },
   ];
 }
@@ -343,6 +342,11 @@ const createSorted = (
   const above = terms.length > 0 ? `terms: [${terms.map(fieldForm).join(', ')}], ` : '';
   return `CreateIndex({ name: ${JSON.stringify(name)}, source: Collection(${JSON.stringify(collection)}), ${above}values: [${fields}] })`;
 };
+
+function matchForm(name: string, terms: readonly unknown[]): string {
+  const given = terms.map(printed).join(', ');
+  return `Match(Index(${JSON.stringify(name)})${given && `, ${terms.length > 1 ? `[${given}]` : given}`})`;
+}
 
 const fieldForm = (path: FieldPath): string =>
   `{ field: [${path.map((step) => JSON.stringify(step)).join(', ')}] }`;
