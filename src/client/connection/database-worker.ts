@@ -45,8 +45,6 @@ export class DatabaseWorker extends WorkerEvents {
   #isStarting = false;
   /** Whether `current` has resolved. */
   #isServing = false;
-  /** Whether a worker was connected when the page was left. */
-  #mustResume = false;
   #closed: Error | undefined = undefined;
   /** Of the first `close()`. */
   #ending: { readonly how: Ending; readonly done: Promise<void> } | undefined = undefined;
@@ -272,14 +270,13 @@ export class DatabaseWorker extends WorkerEvents {
     this.#page.inView.abort(reason);
     // If a worker is still opening the database, that is repeated when the page is shown.
     if (!this.#isServing || this.#closed) return;
-    this.#mustResume = true;
     this.#letGo(reason);
   }
 
   /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
   #resume(): void {
-    if (!this.#mustResume || this.#closed) return;
-    this.#mustResume = false;
+    // The first opening goes on by itself.
+    if (this.#opened.birth === undefined || this.#closed) return;
     // A failure is reported by the next call.
     this.connect().catch(() => undefined);
   }
