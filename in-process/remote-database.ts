@@ -1,6 +1,6 @@
 /** A hub as the database of a page: calls are sent to the hub by `fetch`. */
-import type { QueryMetrics } from '../src/answers.ts';
 import { Refusal } from '../src/errors.ts';
+import { metricsIn } from '../src/http/answer-headers.ts';
 import { sendable } from '../src/http/authorization.ts';
 import type { QueryCall } from '../src/host/query.ts';
 import { LIMITS } from '../src/limits.ts';
@@ -230,18 +230,3 @@ async function openLive(
 
 const unreachedHere = ({ url }: Remote, otherwise: Refusal): Promise<Refusal> =>
   unreached(otherwise, { url, network: globalThis });
-
-function metricsIn(headers: Headers): QueryMetrics {
-  const number = (name: string): number => Number(headers.get(name) ?? 0);
-  return {
-    bytesIn: number('x-query-bytes-in'),
-    bytesOut: number('x-query-bytes-out'),
-    computeOps: number('x-compute-ops'),
-    readOps: number('x-byte-read-ops'),
-    writeOps: number('x-byte-write-ops'),
-    readBytes: number('x-storage-bytes-read'),
-    writeBytes: number('x-storage-bytes-write'),
-    queryTime: number('x-query-time'),
-    retries: number('x-txn-retries'),
-  };
-}

@@ -93,6 +93,15 @@ describe('at the hub, or on the copy', () => {
     expect(await ask()).toMatchObject({ value: 2, from: 'hub' });
   });
 
+  test('an answer of the hub has all of its metrics', async () => {
+    const { metrics } = await sync.client.queryWithMetrics(
+      q.Map(q.Paginate(all), (ref) => q.Get(ref)),
+      { at: 'hub' },
+    );
+    for (const name of ['readOps', 'readBytes', 'bytesIn', 'bytesOut'] as const)
+      expect(metrics[name], name).toBeGreaterThan(0);
+  });
+
   test('the hub answers a query of a collection that the copy does not know', async () => {
     const tasks = q.Collection('tasks');
     await hub.client().query(q.CreateCollection({ name: 'tasks' }));

@@ -29,3 +29,19 @@ export const metricHeaders = (metrics: QueryMetrics): Record<string, string> => 
   'x-storage-bytes-write': String(metrics.writeBytes),
   'x-txn-retries': String(metrics.retries),
 });
+
+/** The metrics in the headers of a response. A header that is missing counts as zero. */
+export function metricsIn(headers: { get(name: string): string | null }): QueryMetrics {
+  const number = (name: string): number => Number(headers.get(name));
+  return {
+    bytesIn: number('x-query-bytes-in'),
+    bytesOut: number('x-query-bytes-out'),
+    computeOps: number('x-compute-ops'),
+    readOps: number('x-byte-read-ops'),
+    writeOps: number('x-byte-write-ops'),
+    readBytes: number('x-storage-bytes-read'),
+    writeBytes: number('x-storage-bytes-write'),
+    queryTime: number('x-query-time'),
+    retries: number('x-txn-retries'),
+  };
+}

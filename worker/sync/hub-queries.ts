@@ -1,10 +1,10 @@
 /** Queries that are sent to the hub and evaluated there. */
-import type { QueryMetrics } from '../../src/answers.ts';
 import { tryJson } from '../../src/codec/plain-json.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
 import type { QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
 import { scan } from '../../src/store/scan.ts';
+import { metricsIn } from '../../src/http/answer-headers.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import type { Network } from '../browser/network.ts';
@@ -216,15 +216,4 @@ async function post(
   const parsed = answerIn(body);
   if (!parsed) throw foreign(answer);
   return { answer, body, parsed };
-}
-
-function metricsIn(headers: Headers): QueryMetrics {
-  const number = (name: string) => Number(headers.get(name));
-  return {
-    ...NO_METRICS,
-    computeOps: number('x-compute-ops'),
-    readOps: number('x-byte-read-ops'),
-    writeOps: number('x-byte-write-ops'),
-    queryTime: number('x-query-time'),
-  };
 }
