@@ -2,6 +2,7 @@
  * Messages that the hub sends to a device on its own: hints of changes and heartbeats. Of several unread hints only the latest is
  * kept.
  */
+import { after } from '../../hosts/after.ts';
 import type { ChangeHint } from '../../src/sync/protocol/hints.ts';
 import type { Subscription, SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
@@ -40,7 +41,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   private latest: ChangeHint | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
   private subscription: Subscription | undefined = undefined;
-  private timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  private cancelBeat = (): void => undefined;
   private isClosed = false;
 
   constructor(heartbeatMs: number) {
@@ -49,9 +50,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
 
   start(subscription: Subscription): void {
     this.subscription = subscription;
-    this.timer = setTimeout(() => void this.beat(subscription), this.heartbeatMs);
-    // The timer must not keep the process alive. In browsers timers are numbers, without `unref`.
-    (this.timer as Partial<NodeJS.Timeout>).unref?.();
+    this.cancelBeat = after(this.heartbeatMs, () => void this.beat(subscription));
   }
 
   hint(poke: ChangeHint): void {
@@ -62,7 +61,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    clearTimeout(this.timer);
+    this.cancelBeat();
     this.subscription?.close();
     this.wake?.();
   }
