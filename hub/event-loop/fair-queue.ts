@@ -21,7 +21,7 @@ export class FairQueue<T> {
   }
 
   /** Adds the item at the front of its line. */
-  addFirst(name: string, item: T, group = name): void {
+  addFirst(name: string, item: T, group: string): void {
     this.lineOf(name, group).waiting.unshift(item);
     this.size += 1;
   }
