@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
 
+const UNIQUE_BY_K = {
+  create_index: obj({
+    name: 'u',
+    source: coll('jars'),
+    terms: [obj({ field: ['data', 'k'] })],
+    unique: true,
+  }),
+};
+
 async function world(): Promise<EngineWorld> {
   const made = new EngineWorld();
   await made.ask({ create_collection: obj({ name: 'jars' }) });
@@ -220,14 +229,7 @@ test('a ttl computed from ttl_days stays within the range of Time values', async
 
 test('a unique index compares only added entries, including those of the same query', async () => {
   const w = await world();
-  await w.ask({
-    create_index: obj({
-      name: 'u',
-      source: coll('jars'),
-      terms: [obj({ field: ['data', 'k'] })],
-      unique: true,
-    }),
-  });
+  await w.ask(UNIQUE_BY_K);
   await w.ask(create(doc('jars', 1), { k: 'a' }));
   expect(await w.fault(create(doc('jars', 2), { k: 'a' }))).toMatchObject({
     code: 'instance not unique',
@@ -244,14 +246,7 @@ test('a unique index compares only added entries, including those of the same qu
 
 test('an expired document does not block its unique value', async () => {
   const w = await world();
-  await w.ask({
-    create_index: obj({
-      name: 'u',
-      source: coll('jars'),
-      terms: [obj({ field: ['data', 'k'] })],
-      unique: true,
-    }),
-  });
+  await w.ask(UNIQUE_BY_K);
   const at = new Date(w.now / 1000 + 5000).toISOString();
   await w.ask(create(doc('jars', 1), { k: 'a' }, { ttl: { '@ts': at } }));
   w.now += 10_000_000;

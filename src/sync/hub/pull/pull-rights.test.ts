@@ -14,6 +14,23 @@ import {
   THINGS_NUMBER,
 } from '../../testing/things.ts';
 
+/** True, but depends on the clock. */
+const BY_CLOCK = { gt: [{ to_micros: { now: null } }, 0] };
+const DENY_ALL = {
+  update: { role: 'reader' },
+  params: obj({ privileges: [reads(coll('things'), lambda(false))] }),
+};
+
+/** A device that has pulled the only thing. @param read the right of its user to read things */
+async function readerOfOne(read?: unknown) {
+  const world = await openThings();
+  await world.ask(role([reads(coll('things'), read)]));
+  await put(world, 1);
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  return { world, user };
+}
+
 test('P3 a set that the user may not read is refused, and its schema is not sent', async () => {
   const world = await openThings();
   await put(world, 1);
@@ -166,12 +183,7 @@ test('S14 when a role loses a privilege, its documents leave the device', async 
 });
 
 test('rights that depend on the clock are checked every ten minutes', async () => {
-  const world = await openThings();
-  const now = { gt: [{ to_micros: { now: null } }, 0] };
-  await world.ask(role([reads(coll('things'), lambda(now))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
+  const { world, user } = await readerOfOne(lambda(BY_CLOCK));
   expect((await user.pullOnce()).check).toBe(false);
   world.now += 600_000_000;
   expect((await user.pullOnce()).check).toBe(true);
@@ -180,14 +192,9 @@ test('rights that depend on the clock are checked every ten minutes', async () =
 });
 
 test('S14 both copies of one device are asked for a check after a change of rights', async () => {
-  const world = await openThings();
-  await world.ask(role([reads(coll('things'))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
+  const { world, user } = await readerOfOne();
   const twin = user.copy();
-  const none = [reads(coll('things'), lambda(false))];
-  await world.ask({ update: { role: 'reader' }, params: obj({ privileges: none }) });
+  await world.ask(DENY_ALL);
   expect((await user.pullOnce()).check).toBe(true);
   await user.check();
   expect(await user.check()).toBe(0);
@@ -219,12 +226,7 @@ test('S14 when two copies of one device pull at once, the hub notes what the rig
 });
 
 test('both copies of one device are asked for a check if rights depend on the clock', async () => {
-  const world = await openThings();
-  const now = { gt: [{ to_micros: { now: null } }, 0] };
-  await world.ask(role([reads(coll('things'), lambda(now))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
+  const { world, user } = await readerOfOne(lambda(BY_CLOCK));
   const twin = user.copy();
   world.now += 600_000_000;
   for (const copy of [user, twin]) {
@@ -235,13 +237,8 @@ test('both copies of one device are asked for a check if rights depend on the cl
 });
 
 test('S14 a copy under a new device id must check, because the hub has not noted what its rights depend on', async () => {
-  const world = await openThings();
-  await world.ask(role([reads(coll('things'))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
-  const none = [reads(coll('things'), lambda(false))];
-  await world.ask({ update: { role: 'reader' }, params: obj({ privileges: none }) });
+  const { world, user } = await readerOfOne();
+  await world.ask(DENY_ALL);
   await user.pullOnce();
   const renamed = user.copy('f'.repeat(32));
   await renamed.hello();
