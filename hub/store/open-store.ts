@@ -58,7 +58,8 @@ export interface HubStore {
   readonly lease: Lease | undefined;
   /**
    * Reports commits of other processes on the same tenant, in order. If the `previous` of a notice is later than the `ts` of the
-   * notice before, it stands for all commits in between, and their changes are unknown.
+   * notice before, it stands for all commits in between, and their changes are unknown. If its `ts` is
+   * earlier, the store was set back to that time, and has lost the later commits.
    * @returns a function that removes the listener
    */
   onOtherCommit(listener: (notice: CommitNotice) => void): () => void;

@@ -1,7 +1,7 @@
 /** What a hub is told about commits that it cannot recognize as its own. */
-import { expect, test } from 'vitest';
+import { assert, expect, test, vi } from 'vitest';
 import type { CommitNotice } from '../../src/engine/host.ts';
-import { HEAD } from '../../src/engine/transactions.ts';
+import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import { openMemoryHost, type MemoryHost } from '../../src/http/testing/memory-host.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
@@ -10,7 +10,7 @@ import { newWriter, openTables } from './sql-tables.ts';
 
 const { pglite, postgres } = sharedDatabases();
 
-/** A server that can disappear right after a commit, before it answers, and stays away until the test calls it back. */
+/** A server that can disappear at once, or right after a commit, before it answers. It stays away until the test calls it back. */
 function leavingServer(server: SqlDatabase) {
   let state: 'here' | 'leaving' | 'away' = 'here';
   const requireHere = (): void => {
@@ -40,6 +40,7 @@ function leavingServer(server: SqlDatabase) {
   return {
     database,
     leave: () => void (state = 'leaving'),
+    vanish: () => void (state = 'away'),
     comeBack: () => void (state = 'here'),
   };
 }
@@ -76,6 +77,46 @@ test('a commit with an unknown outcome is announced when the server is back', as
   stop();
   others.close();
 });
+
+test.each(['reads', 'cannot be reached', 'writes'])(
+  'lost commits are announced, then what replaces them, if the store is set back while this hub %s',
+  async (doing) => {
+    const [server, tenant, writer] = [await pglite(), freshTenant(), newWriter()];
+    const { database, vanish, comeBack } = leavingServer(server);
+    const others = new OtherCommits({ database, tenant, writer });
+    const watched = await openTables(database, tenant, { writer, watched: others });
+    others.follow(watched);
+    const store = await openTables(server, tenant);
+    const here = await openMemoryHost({ store: watched });
+    const there = await openMemoryHost({ store });
+    const head = async () => (await store.read((tx) => tx.fetch([HEAD], []))).rows[0];
+    const received: CommitNotice[] = [];
+    const stop = others.listen((notice) => received.push(notice));
+    const create = { create: { collection: 'things' }, params: { object: {} } };
+    expect(await statusOf(there, { create_collection: { object: { name: 'things' } } })).toBe(201);
+    const row = await head();
+    assert(row);
+    const kept = headOf(row);
+    expect(await statusOf(there, create)).toBe(201);
+    const lost = headOf(await head());
+    await expect.poll(() => received.at(-1)?.ts).toBe(lost);
+    received.length = 0;
+    if (doing === 'cannot be reached') vanish();
+    const puts = [{ space: 'meta', row }] as const;
+    await store.write(async (tx) => tx.apply({ puts, deletes: [] }), { durability: 'strict' });
+    if (doing === 'reads') await vi.waitUntil(() => received.length === 1, { timeout: 10_000 });
+    expect(await statusOf(doing === 'writes' ? here : there, create)).toBe(201);
+    comeBack();
+    const ts = headOf(await head());
+    const replacing = doing === 'writes' ? [] : [{ previous: kept, ts }];
+    await expect
+      .poll(() => received)
+      .toMatchObject([{ previous: kept, ts: kept, rows: [], entries: [] }, ...replacing]);
+    expect(received.map(documentsIn)).toEqual([0, ...replacing.map(() => 1)]);
+    stop();
+    others.close();
+  },
+);
 
 test('hasListeners() tells tenants apart, even if their long names begin alike', async () => {
   const database = await postgres();

@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { CommitNotice } from '../../src/engine/host.ts';
-import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions.ts';
+import {
+  HEAD,
+  commitsSince,
+  headOf,
+  lastWithout,
+  readHead,
+  type Head,
+} from '../../src/engine/transactions.ts';
 import type { Row, Store } from '../../src/store/port.ts';
 import { SqlFailure, type SqlDatabase, type SqlListener } from '../sql/sql-client.ts';
 import type { HeadWatcher } from './sql-store.ts';
@@ -75,8 +82,10 @@ export class OtherCommits implements HeadWatcher {
   }
 
   onWritten(before: Row | undefined, head: Row): void {
-    const ts = headOf(head);
+    const written = readHead(head);
+    const { ts } = written;
     if (this.seen !== undefined) {
+      this.seen = this.seenBefore(written, this.seen);
       if (headOf(before) > this.seen) this.advance(before);
       this.seen = Math.max(this.seen, ts);
     }
@@ -137,8 +146,11 @@ export class OtherCommits implements HeadWatcher {
   private async readUntilQuiet(): Promise<void> {
     while (this.mustReadAgain && !this.isClosed) {
       this.mustReadAgain = false;
+      const { seen = 0 } = this;
       try {
         const found = await this.store?.read((tx) => tx.fetch([HEAD], []), META);
+        const head = headOf(found?.rows[0]);
+        if (head < seen && this.seen === seen) this.seen = this.setBackTo(head);
         this.advance(found?.rows[0]);
       } catch {
         // The database cannot be reached: the next read finds the missed commits.
@@ -150,16 +162,16 @@ export class OtherCommits implements HeadWatcher {
   /** Announces all commits after the last announced one, up to this head. */
   private advance(row: Row | undefined): void {
     const head = readHead(row);
-    const { seen } = this;
-    if (seen === undefined) {
+    if (this.seen === undefined) {
       this.seen = head.ts;
       return;
     }
+    const seen = this.seenBefore(head, this.seen);
     if (head.ts <= seen) return;
     this.seen = head.ts;
     const commits = commitsSince(seen, head);
     if (!commits) {
-      this.announce({ previous: head.ts, ts: head.ts, rows: [], entries: [] });
+      this.announce(unknownUntil(head.ts));
       return;
     }
     for (const { previous, ts, rows, entries } of commits) {
@@ -167,6 +179,18 @@ export class OtherCommits implements HeadWatcher {
       const changed = rows.map(({ space, key }) => ({ space, key }));
       this.announce({ previous, ts, rows: changed, entries });
     }
+  }
+
+  /** The last commit before this head that was announced, and is not lost. @param seen the last one that was announced */
+  private seenBefore(head: Head, seen: number): number {
+    const last = lastWithout(seen, head);
+    return last === undefined ? seen : this.setBackTo(last);
+  }
+
+  /** Announces that the commits after this one are lost: for example, a standby that lagged was promoted. */
+  private setBackTo(ts: number): number {
+    this.announce(unknownUntil(ts));
+    return ts;
   }
 
   private announce(notice: CommitNotice): void {
@@ -200,6 +224,8 @@ export class OtherCommits implements HeadWatcher {
     }
   }
 }
+
+const unknownUntil = (ts: number): CommitNotice => ({ previous: ts, ts, rows: [], entries: [] });
 
 const META = { spaces: ['meta'] } as const;
 

@@ -8,6 +8,13 @@ export type {
   BodyResult,
 } from './transactions/execution.ts';
 export { detachedExecutions, type DetachedOption } from './transactions/detached.ts';
-export { commitsSince, HEAD, headOf, readHead } from './transactions/head.ts';
+export {
+  commitsSince,
+  HEAD,
+  headOf,
+  lastWithout,
+  readHead,
+  type Head,
+} from './transactions/head.ts';
 export type { ReadFreshness } from './transactions/transactor.ts';
 export { PasswordGate } from './transactions/password-gate.ts';

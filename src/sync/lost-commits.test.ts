@@ -80,6 +80,10 @@ async function openWorlds() {
     hub = await HubWorld.open(createMemoryStore(memory));
     hub.now = now;
   };
+  /** Sets the store back under the running hub, as if a standby that lagged had become the primary. */
+  const failOverTo = (version: SharedMemory['version']): void => {
+    memory.version = version;
+  };
   let asked = 0;
   /** Sends some of the requests, in an irregular order, to a second hub with this state of the store. */
   const spreadTo = async (version: SharedMemory['version']): Promise<void> => {
@@ -112,6 +116,7 @@ async function openWorlds() {
       return () => compare();
     },
     goBackTo,
+    failOverTo,
     atHub: (query: unknown) => hub.ask(query),
     /** Another device sends hello. */
     greet: async () =>
@@ -223,6 +228,19 @@ test('lost commits are noticed by a device that returns after a second restart o
   await atHub(createNote(4));
   await synced();
   await expectNotes(1, 3, 4);
+});
+
+test('lost commits are noticed if the hub was running while its database was set back', async () => {
+  const { memory, synced, failOverTo, atHub, expectNotes } = await openWorlds();
+  await atHub(createNote(1));
+  await synced();
+  const { version } = memory;
+  await atHub(createNote(2));
+  await synced();
+  failOverTo(version);
+  await atHub(createNote(3));
+  await synced();
+  await expectNotes(1, 3);
 });
 
 test('a hub with a lagging second process causes few new device ids, a reason, and no lost write', async () => {

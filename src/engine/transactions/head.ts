@@ -109,6 +109,13 @@ export function commitsSince(from: Micros, { ts, tail }: Head): readonly Changes
   return missed.map(changesIn);
 }
 
+/**
+ * The last commit before `seen` that is left, if the tail shows that `seen` is lost: a later commit has an earlier predecessor. Undefined if
+ * it does not show that.
+ */
+export const lastWithout = (seen: Micros, { tail }: Head): Micros | undefined =>
+  tail.find(({ previous, ts }) => previous < seen && seen < ts)?.previous;
+
 const changesIn = ({ previous, ts, rows, entries }: TailCommit): Changes => ({
   previous,
   ts,

@@ -18,7 +18,7 @@ import {
   type DeviceRecord,
 } from './rows/device-rows.ts';
 import { epochIn } from './rows/epoch.ts';
-import { keepGap } from './rows/gap-rows.ts';
+import { keepGaps } from './rows/gap-rows.ts';
 import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
 /** A device's record is written at most once in this time if it has not changed otherwise. */
@@ -74,7 +74,8 @@ export function hello(
   const isNoted = noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
   const ts = hubTime + 1;
   // If this is the first commit of this process, there is none between it and the head.
-  const isKept = keepGap(writer, host.recent.gap ?? { previous: head, ts });
+  const { gaps } = host.recent;
+  const isKept = keepGaps(writer, gaps.length > 0 ? gaps : [{ previous: head, ts }]);
   return { value: { welcome, isKnown: known !== undefined, hasNews: isNoted || isKept }, ts };
 }
 

@@ -353,6 +353,15 @@ test('after a gap in the commit notices, every device gets a hint, and hasSeenAl
   expect(know()).toBeUndefined();
 });
 
+test('after the store was set back, a device gets a hint even if its cursor is that of a lost commit', async () => {
+  const lost = await listening();
+  await lost.device.pull();
+  const { cursor = 0 } = lost.device;
+  const hints = lost.world.sync['hints'];
+  hints.onCommit({ previous: cursor - 5, ts: cursor - 5, rows: [], entries: [] });
+  await expect.poll(() => lost.pokes).toEqual([{ head: cursor - 5 }]);
+});
+
 test('the memory about devices is bounded by size: a device that was dropped gets a hint for any commit', () => {
   const hints = new ChangeHints();
   const worlds = Array.from({ length: 25 }, (_, i) => known(hints, i + 1));

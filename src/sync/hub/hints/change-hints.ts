@@ -75,6 +75,7 @@ export class ChangeHints {
 
   onCommit(notice: CommitNotice): void {
     const { previous, ts, rows } = notice;
+    const isSetBack = ts < this.head;
     if (previous !== this.head) this.knownFrom = previous;
     this.head = ts;
     if (this.devices.size === 0) return;
@@ -92,6 +93,8 @@ export class ChangeHints {
         ? 'rights'
         : changes && concernOf(changes, device.listeners, this.watches.get(name));
       if (!concern) continue;
+      // The device pulls itself: its last pull may show lost commits, and then it seems to know more than the hub.
+      if (isSetBack) this.standings.delete(name);
       if (concern === 'rights') {
         this.forgetRights(name);
         // The parts of its sets may have changed, too, which this process does not see if the next pull is at another one.

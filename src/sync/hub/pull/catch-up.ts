@@ -46,8 +46,7 @@ function validCursor(context: PullContext): Micros | undefined {
   const { message, input, reader, database, recent } = context;
   const { cursor } = message;
   if (cursor === undefined || cursor > input.head) return undefined;
-  const gaps = [...gapsIn(reader), ...(recent.gap ? [recent.gap] : [])];
-  if (gaps.some((gap) => isInGap(cursor, gap))) return undefined;
+  if ([...gapsIn(reader), ...recent.gaps].some((gap) => isInGap(cursor, gap))) return undefined;
   const isInLog = cursor >= horizonIn(reader, database);
   return isInLog || isUntouchedSince(reader, database, concernOf(context), cursor)
     ? cursor

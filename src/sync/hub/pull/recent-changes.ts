@@ -3,7 +3,7 @@ import type { CommitNotice } from '../../../engine/host.ts';
 import { changeKey } from '../../../engine/transactions.ts';
 import type { Row } from '../../../store/port.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import type { Gap } from '../rows/gap-rows.ts';
+import { withGap, type Gap } from '../rows/gap-rows.ts';
 
 const COMMITS_MAX = 256;
 const CHARS_MAX = 1024 * 1024;
@@ -21,11 +21,18 @@ export class RecentChanges {
   /** All commits after this time are in memory. */
   private from: Micros = 0;
   private head: Micros = -1;
-  /** The time before the first commit that this process has seen. */
-  gap: Gap | undefined = undefined;
+  /** The latest commit that this process has seen. Later than `head` after the store was set back. */
+  private latest: Micros = -1;
+  /**
+   * The time before the first commit that this process has seen. And the times between commits in which one that it has seen is missing: the
+   * store was set back while the process was running, for example because a standby that lagged was promoted.
+   */
+  gaps: readonly Gap[] = [];
 
   onCommit({ previous, ts, logged }: CommitNotice): void {
-    this.gap ??= { previous, ts };
+    const isSetBack = previous < this.latest && this.latest < ts;
+    this.latest = Math.max(this.latest, ts);
+    if (isSetBack || this.gaps.length === 0) this.gaps = withGap(this.gaps, { previous, ts });
     if (previous !== this.head || !logged) {
       this.commits.length = 0;
       this.chars = 0;

@@ -1,11 +1,11 @@
-/** Gaps in the history of a hub, in which commits may have been lost: the store may have been set back before the hub was started. */
+/** Gaps in the history of a hub, in which commits may have been lost: the store may have been set back. */
 import { syncKey } from '../../../codec/key.ts';
 import type { RowAddress } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { recordIn, recordRow } from './records.ts';
 
-/** The time between two consecutive commits, the second of which is the first one of a process. */
+/** The time between two consecutive commits, the second of which is the first one of a process, or the first one after a loss. */
 export interface Gap {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -23,10 +23,15 @@ export const gapsIn = (reader: Reader): readonly Gap[] =>
 export const isInGap = (cursor: Micros, { previous, ts }: Gap): boolean =>
   cursor > previous && cursor < ts;
 
-/** Stores a gap for later processes. @returns whether it was not stored yet @throws Suspended */
-export function keepGap(writer: Writer, gap: Gap): boolean {
+export const withGap = (gaps: readonly Gap[], gap: Gap): readonly Gap[] =>
+  [...gaps, gap].slice(-GAPS_MAX);
+
+/** Stores gaps for later processes. @returns whether one was not stored yet @throws Suspended */
+export function keepGaps(writer: Writer, gaps: readonly Gap[]): boolean {
   const known = gapsIn(writer);
-  if (known.some(({ previous }) => previous === gap.previous)) return false;
-  writer.put('sync', recordRow(GAPS, [...known, gap].slice(-GAPS_MAX)));
+  const isKnown = ({ previous }: Gap): boolean => known.some((each) => each.previous === previous);
+  const added = gaps.filter((gap) => !isKnown(gap));
+  if (added.length === 0) return false;
+  writer.put('sync', recordRow(GAPS, added.reduce(withGap, known)));
   return true;
 }
