@@ -198,6 +198,39 @@ test('a bucket that stays busy or is unreachable fails with `storage_unavailable
   await expect(away.get('1/0')).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
+/** A bucket that refuses to delete `1/0` this often, and has never had `1/1`. */
+async function keepingBucket(times: number): Promise<BlobStore> {
+  let refusals = 0;
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      if (request.method === 'HEAD') {
+        response.writeHead(request.url?.endsWith('/1/0') === true ? 200 : 404).end();
+        return;
+      }
+      const isRefused = (refusals += 1) <= times;
+      const part = (key: string, isError: boolean): string =>
+        isError
+          ? `<Error><Key>${key}</Key><Code>AccessDenied</Code><Message>no</Message></Error>`
+          : `<Deleted><Key>${key}</Key></Deleted>`;
+      response.setHeader('content-type', 'application/xml');
+      response.end(`<DeleteResult>${part('1/0', isRefused)}${part('1/1', true)}</DeleteResult>`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/photos`;
+  return openBucketBlobs({ url, region: 'us-east-1', keyId: 'K', secret: 'S' });
+}
+
+test('a bucket that refuses to delete a key is asked again, and then delete() fails', async () => {
+  await (await keepingBucket(1)).delete(['1/0', '1/1']);
+  const refusing = await keepingBucket(Infinity);
+  await expect(refusing.delete(['1/0', '1/1'])).rejects.toMatchObject({
+    code: 'storage_unavailable',
+    cause: { message: expect.stringContaining('1/0') as string },
+  });
+});
+
 test('openBlobs() chooses the store by the settings', async () => {
   const data = await folder();
   const opened = await openBlobs(

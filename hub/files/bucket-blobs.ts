@@ -48,7 +48,14 @@ export function openBucketBlobs({ url, region, keyId, secret }: BucketOptions): 
       }
     },
     async delete(keys) {
-      if (keys.length > 0) await retried(() => bucket.deleteObjects([...keys]));
+      if (keys.length === 0) return;
+      await retried(async () => {
+        const isDeleted = await bucket.deleteObjects([...keys]);
+        // Some stores report keys that did not exist as not deleted.
+        for (const [at, key] of keys.entries())
+          if (isDeleted[at] !== true && (await bucket.objectExists(key)) !== false)
+            throw new Error(`The bucket refuses to delete ${key}.`);
+      });
     },
   };
 }
