@@ -244,7 +244,7 @@ test('migrate() finishes with members that are stored as null or not at all', as
     collections: {
       open: { permissions: {} },
       plain: { data: {} },
-      bare: { data: { note: null } },
+      bare: { data: { note: null, list: [null, 1] } },
       other: foreign,
     },
   });
@@ -452,5 +452,19 @@ test('replacing an Integer by a Double is a change', async () => {
   const { changes } = await migrate(db, changed, { version: 2 });
   expect(changes.map(({ text }) => text)).toEqual(['change function next: body']);
   expect(await ask(q.IsDouble(q.Call('next', 1)))).toBe(true);
+  expect(await planMigration(db, changed)).toEqual([]);
+});
+
+test('adding a null to a function is a change', async () => {
+  const title = ['data', 'title'];
+  const of = (body: Expr) => defineSchema({ collections: {}, functions: { title: { body } } });
+  await migrate(db, of(q.Query((note) => q.Select(title, note))), { version: 1 });
+  const changed = of(q.Query((note) => q.Select(title, note, null)));
+  await expect(migrate(db, changed, { version: 1 })).rejects.toMatchObject({
+    code: 'version_not_raised',
+  });
+  const { changes } = await migrate(db, changed, { version: 2 });
+  expect(changes.map(({ text }) => text)).toEqual(['change function title: body']);
+  expect(await ask(q.Call('title', q.Object({})))).toBe(null);
   expect(await planMigration(db, changed)).toEqual([]);
 });

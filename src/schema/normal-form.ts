@@ -53,7 +53,7 @@ export const differing = (kind: Kind, wanted: Params, stored: Params): readonly 
 function formOf(kind: Kind, member: string, value: unknown): string {
   const given = value ?? DEFAULTS[kind][member] ?? null;
   const plain = plainOf(given);
-  const form = JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain, new Map()));
+  const form = JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain));
   // An object without members is stored as no value.
   return form === '{}' ? 'null' : form;
 }
@@ -107,9 +107,14 @@ const partForm = (part: unknown): unknown => {
   };
 };
 
-/** Sorts members, and names the parameters of lambdas by their depth, because each build of an app may name them differently. */
-function sorted(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((each) => sorted(each, names));
+/**
+ * Sorts members, and names the parameters of lambdas by their depth, because each build of an app may name them differently. Leaves out
+ * null, as stored objects do, except in lambdas: there it is an argument.
+ * @param names new names of the parameters of the lambdas around the value; undefined if there are none
+ */
+function sorted(value: unknown, names?: ReadonlyMap<string, string>): unknown {
+  const isKept = (each: unknown): boolean => names !== undefined || each !== null;
+  if (Array.isArray(value)) return value.filter(isKept).map((each) => sorted(each, names));
   if (!isObject(value)) return value;
   if ('lambda' in value && 'expr' in value) {
     const given = listed(value['lambda']);
@@ -123,10 +128,10 @@ function sorted(value: unknown, names: ReadonlyMap<string, string>): unknown {
   }
   const { var: name } = value;
   if (typeof name === 'string' && Object.keys(value).length === 1)
-    return { var: names.get(name) ?? name };
+    return { var: names?.get(name) ?? name };
   return Object.fromEntries(
     Object.keys(value)
-      .filter((key) => value[key] !== null)
+      .filter((key) => isKept(value[key]))
       .toSorted()
       .map((key) => [key, sorted(value[key], names)]),
   );
@@ -136,7 +141,7 @@ function sorted(value: unknown, names: ReadonlyMap<string, string>): unknown {
 export function fingerprintOf(wire: unknown): string {
   // 64-bit FNV-1a: it only distinguishes versions and is not meant for security.
   let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(JSON.stringify(sorted(wire, new Map()))))
+  for (const byte of new TextEncoder().encode(JSON.stringify(sorted(wire))))
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   return hash.toString(16).padStart(16, '0');
 }
