@@ -45,7 +45,10 @@ const isDone = (state: State, { version }: MigrateOptions): boolean =>
 const isLeftBeside = (state: State, name: string): boolean =>
   !state.wanted.indexes.has(name) && !state.removed.indexes.includes(name);
 
-/** Creates collections and the record, and roles without privileges: functions and other objects refer to roles. */
+/**
+ * Creates collections and the record, and roles without privileges: functions and other objects refer to roles. Permissions and data of a
+ * new collection may refer to any other one, so they are saved in the next transaction.
+ */
 function begin(state: State, { version }: MigrateOptions): Next | undefined {
   const { record, wanted, stored } = state;
   const changes = [
@@ -80,7 +83,8 @@ const namesOf = ({ record, wanted }: State, kind: ObjectKind): readonly string[]
 ];
 
 const CREATE = {
-  collections: (params: Params) => q.CreateCollection(parameters(params)),
+  collections: (params: Params) =>
+    q.CreateCollection(parameters({ ...params, permissions: null, data: null })),
   indexes: (params: Params) => q.CreateIndex(parameters(params)),
   functions: (params: Params) => q.CreateFunction(parameters(params)),
   roles: (params: Params) => q.CreateRole(parameters(params)),
