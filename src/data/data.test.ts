@@ -436,7 +436,7 @@ test('the error names the line of a document that violates a unique index', asyn
   );
   await expect(importDatabase(to, await packed(from))).rejects.toMatchObject({
     code: 'refused',
-    line: 8,
+    line: 10,
     errors: [{ code: 'instance not unique' }],
   });
 });

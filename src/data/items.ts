@@ -4,7 +4,7 @@ import { INT64_MAX } from '../values/number.ts';
 import { sha256Hex } from './digest.ts';
 import type { ExportHeader } from './format.ts';
 import type { SchemaObject } from './schema.ts';
-import { documentRefText, expressionOf, without } from './wire.ts';
+import { documentRefText, expressionOf, withoutEmpty } from './wire.ts';
 
 export interface DocumentItem {
   readonly type: 'document';
@@ -69,13 +69,8 @@ export async function idOfLine(collection: string, line: number, text: string): 
   return String(BigInt(`0x${hex.slice(0, 16)}`) >> 1n);
 }
 
-const NO_MEMBERS = '{"object":{}}';
-
-/** The fields of a document in wire form, without its ref and time. Empty data is left out, as in stored documents. */
-export function paramsText(fields: JsonObject): string {
-  const isEmpty = expressionOf(fields.get('data') ?? null) === NO_MEMBERS;
-  return expressionOf(isEmpty ? without(fields, 'data') : fields);
-}
+/** The fields of a document in wire form, without its ref and time. */
+export const paramsText = (fields: JsonObject): string => expressionOf(withoutEmpty(fields));
 
 export const dataParams = (data: JsonObject): string => paramsText(new Map([['data', data]]));
 

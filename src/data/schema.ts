@@ -1,5 +1,5 @@
 /** The schema in exports: what is written of each kind of object, and the order in which objects are created again. */
-import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import {
   NATIVE_KINDS,
   OWN_SCHEMA_NAMES,
@@ -20,6 +20,7 @@ import {
   schemaName,
   schemaRefText,
   without,
+  withoutEmpty,
 } from './wire.ts';
 
 export interface SchemaObject {
@@ -58,8 +59,22 @@ function objectOf(kind: OwnSchemaName, json: Json): SchemaObject[] {
   const name = isObject(json) ? json.get('name') : undefined;
   if (!isObject(json) || typeof name !== 'string') return [];
   const { derived = [] }: NativeKindRow = NATIVE_KINDS[kind];
-  return [{ kind, name, definition: without(json, 'ref', 'ts', ...derived) }];
+  return [{ kind, name, definition: definitionIn(without(json, 'ref', 'ts', ...derived)) }];
 }
+
+/** A definition as it can be stored again: privileges and memberships of deleted resources are answered without their resource. */
+const definitionIn = (json: JsonObject): JsonObject =>
+  withoutEmpty(
+    new Map(
+      [...json].flatMap(([name, value]): [string, Json][] => {
+        if (name !== 'privileges' && name !== 'membership') return [[name, value]];
+        if (Array.isArray(value)) return [[name, itemsOf(value).filter(hasResource)]];
+        return hasResource(value) ? [[name, value]] : [];
+      }),
+    ),
+  );
+
+const hasResource = (json: Json): boolean => !isObject(json) || json.has('resource');
 
 export const schemaLine = ({ kind, definition }: SchemaObject): string =>
   `{"schema":${JSON.stringify(kind)},"definition":${stringifyJson(definition)}}`;
@@ -71,13 +86,14 @@ export function schemaIn(json: JsonObject, line: number): SchemaObject | undefin
   const kind = OWN_SCHEMA_NAMES.find((each) => each === named);
   const definition = json.get('definition');
   const name = isObject(definition) ? definition.get('name') : undefined;
-  if (kind && isObject(definition) && typeof name === 'string') return { kind, name, definition };
+  if (kind && isObject(definition) && typeof name === 'string')
+    return { kind, name, definition: definitionIn(definition) };
   throw new DataError('invalid_line', 'This version does not know this kind of schema object.', {
     line,
   });
 }
 
-/** `unfinished`: a function whose role is not set yet. */
+/** `unfinished`: an object without its late members. */
 export type SchemaState = 'missing' | 'same' | 'unfinished' | 'different';
 
 /** Whether the wanted object exists. @param present the objects in the database */
@@ -86,12 +102,26 @@ export function stateOf(wanted: SchemaObject, present: readonly SchemaObject[]):
   const found = present.find((each) => each.kind === kind && each.name === name)?.definition;
   if (!found) return 'missing';
   if (isSame(found, definition)) return 'same';
-  const isUnfinished = kind === 'functions' && isSame(found, without(definition, 'role'));
-  return isUnfinished ? 'unfinished' : 'different';
+  return isSame(found, without(definition, ...lateMembers(wanted))) ? 'unfinished' : 'different';
 }
 
 const isSame = (one: JsonObject, other: JsonObject): boolean =>
-  canonicalText(one) === canonicalText(other);
+  storedText(one) === storedText(other);
+
+const storedText = (definition: JsonObject): string =>
+  canonicalText(parseJson(expressionOf(definition)));
+
+/** Members that may refer to objects which are created later. */
+const LATE: Partial<Record<OwnSchemaName, readonly string[]>> = {
+  collections: ['permissions', 'data'],
+  functions: ['role'],
+};
+
+/** The members of an object that are set when all objects exist: those with refs. */
+const lateMembers = ({ kind, definition }: SchemaObject): readonly string[] =>
+  (LATE[kind] ?? []).filter((name) =>
+    stringifyJson(definition.get(name) ?? null).includes('{"@ref":'),
+  );
 
 /**
  * Creates missing objects. Objects that differ stay, or are replaced.
@@ -103,21 +133,19 @@ export async function writeSchema(
   present: readonly SchemaObject[],
   replaces: boolean,
 ): Promise<void> {
-  // Functions and roles refer to each other, so functions get their role after the roles are created.
   const late: SchemaObject[] = [];
   for (const kind of OWN_SCHEMA_NAMES) {
     for (const object of wanted.filter((each) => each.kind === kind)) {
       const state = stateOf(object, present);
       if (state === 'same' || (state === 'different' && !replaces)) continue;
-      const getsRole = kind === 'functions' && object.definition.has('role');
-      if (getsRole) late.push(object);
-      const definition = getsRole ? without(object.definition, 'role') : object.definition;
+      const members = lateMembers(object);
+      if (members.length > 0) late.push(object);
+      const definition = without(object.definition, ...members);
       if (state === 'missing') await write(ask, object, createText(kind, definition));
       else if (state === 'different') await write(ask, object, replaceText(object, definition));
     }
-    if (kind === 'roles')
-      for (const each of late) await write(ask, each, replaceText(each, each.definition));
   }
+  for (const each of late) await write(ask, each, replaceText(each, each.definition));
 }
 
 /** @throws DataError `refused`, with the name of the object */

@@ -111,6 +111,17 @@ export function schemaName(kind: string, name: string): string {
   return `${singular.replace('_', ' ')} '${name}'`;
 }
 
+const NO_MEMBERS = '{"object":{}}';
+
+/** The fields of a document or schema object without those that are not stored if they are empty. */
+export const withoutEmpty = (fields: JsonObject): JsonObject =>
+  new Map(
+    [...fields].filter(
+      ([name, value]) =>
+        !['data', 'permissions'].includes(name) || expressionOf(value) !== NO_MEMBERS,
+    ),
+  );
+
 /** Equal values have the same text, regardless of the order of their members. */
 export function canonicalText(json: Json): string {
   if (Array.isArray(json)) return `[${(json as readonly Json[]).map(canonicalText).join(',')}]`;

@@ -53,6 +53,12 @@ const SCHEMA = [
   '{"create_function":{"object":{"name":"twice","body":{"query":{"lambda":"x","expr":{"call":{"function":"later"},"arguments":{"var":"x"}}}}}}}',
   '{"create_role":{"object":{"name":"reader","membership":[{"object":{"resource":{"collection":"users"}}}],"privileges":[{"object":{"resource":{"function":"twice"},"actions":{"object":{"call":true}}}},{"object":{"resource":{"collection":"notes"},"actions":{"object":{"read":{"query":{"lambda":"x","expr":true}}}}}}]}}}',
   '{"update":{"function":"twice"},"params":{"object":{"role":{"role":"reader"}}}}',
+  // Refers to itself and to a later collection.
+  '{"update":{"collection":"users"},"params":{"object":{"permissions":{"object":{"read":{"collection":"users"},"create":{"collection":"notes"}}}}}}',
+  '{"create_collection":{"object":{"name":"gone"}}}',
+  '{"create_role":{"object":{"name":"former","membership":{"object":{"resource":{"collection":"gone"}}},"privileges":[{"object":{"resource":{"collection":"gone"},"actions":{"object":{"read":true}}}},{"object":{"resource":{"collection":"notes"},"actions":{"object":{"read":true}}}}]}}}',
+  '{"create_function":{"object":{"name":"closed","permissions":{"object":{"call":{"collection":"gone"}}},"body":{"query":{"lambda":"x","expr":null}}}}}',
+  '{"delete":{"collection":"gone"}}',
 ] as const;
 
 const NOTES = '{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}';
@@ -89,7 +95,7 @@ export async function fill(database: DataDatabase, { documents }: Filled): Promi
   for (const query of SCHEMA) await ask(database, query);
   await ask(
     database,
-    `{"create":{"ref":{"collection":"users"},"id":"1"},"params":{"object":{"data":{"object":{"email":"a@b"}},"credentials":{"object":{"password":"a secret that stays"}}}}}`,
+    `{"create":{"ref":{"collection":"users"},"id":"1"},"params":{"object":{"data":{"object":{"email":"a@b"}},"permissions":{"object":{"read":"public"}},"credentials":{"object":{"password":"a secret that stays"}}}}}`,
   );
   await ask(
     database,
