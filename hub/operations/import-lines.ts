@@ -246,7 +246,7 @@ function documentQuery(
   if (!(json instanceof Map)) throw new InvalidLine('A document must be an object.');
   const id = idOf(json.get('ref'));
   const ref = `{"ref":{"collection":${quote(collection)}},"id":${quote(id)}}`;
-  const members = ['data', 'ttl']
+  const members = ['data', 'ttl', 'permissions']
     .filter((name) => json.has(name))
     .map((name) => `${quote(name)}:${expressionOf(json.get(name) ?? null)}`);
   const params = `{"object":{${members.join(',')}}}`;

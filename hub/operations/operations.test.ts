@@ -435,8 +435,18 @@ async function importing(files: Readonly<Record<string, string | Uint8Array>>) {
   const dataOf = async (id: string) =>
     (await hub.query({ select: 'data', from: { get: { ref: { collection: 'notes' }, id } } })).body
       .resource;
-  return { said, run, dataOf };
+  return { hub, said, run, dataOf };
 }
+
+test('imported documents keep their permissions', async () => {
+  const permissions = { read: 'public' };
+  const { hub, run } = await importing({
+    'notes.jsonl': noteLine('1', `"data":{},"permissions":${JSON.stringify(permissions)}`),
+  });
+  expect(await run()).toMatchObject({ imported: 1 });
+  const document = await hub.query({ get: { ref: { collection: 'notes' }, id: '1' } });
+  expect(document.body.resource).toMatchObject({ permissions });
+});
 
 test('import reads compressed files and .ndjson of a folder and names the files that it skips', async () => {
   const { said, run, dataOf } = await importing({

@@ -400,6 +400,22 @@ test('clashes are reported before anything is written; they are refused, skipped
   expect(await importDatabase(to, file)).toMatchObject({ same: 5, imported: 0 });
 });
 
+test('documents with other permissions clash', async () => {
+  const [from, to] = [await open(), await open()];
+  await fill(from, { documents: 1 });
+  const file = await packed(from);
+  await importDatabase(to, file);
+  const user = '{"ref":{"collection":"users"},"id":"1"}';
+  const permissions = '{"object":{"read":null,"write":"public"}}';
+  await ask(to, `{"update":${user},"params":{"object":{"permissions":${permissions}}}}`);
+  await expect(importDatabase(to, file)).rejects.toMatchObject({
+    code: 'clash',
+    message: expect.stringContaining("Document 1 of 'users'") as unknown,
+  });
+  expect(await importDatabase(to, file, { onClash: 'replace' })).toMatchObject({ replaced: 1 });
+  expect(await ask(to, `{"get":${user}}`)).toContain('"permissions":{"read":"public"}');
+});
+
 test('history_days null survives an import', async () => {
   const [from, to] = [await open(), await open()];
   await ask(from, '{"create_collection":{"object":{"name":"notes","history_days":null}}}');

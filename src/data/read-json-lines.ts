@@ -37,7 +37,7 @@ export async function* jsonLinesItems(
 const EXPORT =
   'The source is an export of a database, with schema and documents: leave out `format`, `collection` and `id`.';
 
-const DOCUMENT_MEMBERS = new Set(['ref', 'ts', 'data', 'ttl']);
+const DOCUMENT_MEMBERS = new Set(['ref', 'ts', 'data', 'ttl', 'permissions']);
 
 const isDocument = (json: JsonObject): boolean =>
   collectionOfRef(json.get('ref')) !== undefined &&

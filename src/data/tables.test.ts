@@ -190,6 +190,12 @@ test('importDatabase() reads JSON lines: data with computed ids, data with an id
   ]);
   expect((await linesOfExport(database)).at(-1)).toContain('"data":{"name":"Ada","n":1.0}');
 
+  await client.query(
+    q.Create(q.Ref(q.Collection('people'), '40'), {
+      data: { name: 'Cy' },
+      permissions: { read: 'public' },
+    }),
+  );
   const named = blobOf('{"no":"41","name":"Bo","at":{"@ts":"2026-01-01T00:00:00Z"}}');
   await importDatabase(database, named, { ...JSONL, id: 'no' });
   expect(await client.query(dataOf('41'))).toEqual({

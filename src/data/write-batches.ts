@@ -27,10 +27,16 @@ const EXISTS = `{"exists":${REF}}`;
 const field = (name: string, from: string): string =>
   `{"select":[${JSON.stringify(name)}],"from":${from},"default":null}`;
 
+const isSame = (name: string): string =>
+  `{"equals":[${field(name, '{"var":"found"}')},${field(name, PARAMS)}]}`;
+const isSameIfGiven = (name: string): string =>
+  `{"or":[{"equals":[${field(name, PARAMS)},null]},${isSame(name)}]}`;
+
 /**
- * Whether the document exists with the same contents. A `ttl` is only compared if the source has one: `ttl_days` may have added one here.
+ * Whether the document exists with the same contents. A `ttl` is only compared if the source has one, because `ttl_days` may have added one
+ * here. The same goes for permissions: a row has none.
  */
-const SAME = `{"let":[{"found":{"get":${REF}}}],"in":{"and":[{"equals":[${field('data', '{"var":"found"}')},${field('data', PARAMS)}]},{"or":[{"equals":[${field('ttl', PARAMS)},null]},{"equals":[${field('ttl', '{"var":"found"}')},${field('ttl', PARAMS)}]}]}]}}`;
+const SAME = `{"let":[{"found":{"get":${REF}}}],"in":{"and":[${isSame('data')},${isSameIfGiven('ttl')},${isSameIfGiven('permissions')}]}}`;
 
 const either = (condition: string, then: string, otherwise: string): string =>
   `{"if":${condition},"then":${then},"else":${otherwise}}`;
