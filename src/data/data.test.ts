@@ -508,6 +508,46 @@ test('an import stops when its signal is aborted, and another run completes it',
   expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
 });
 
+test('an import whose source fails ends after its last write', async () => {
+  const to = await open();
+  await to.client().query(q.CreateCollection({ name: 'notes' }));
+  let release = (): void => undefined;
+  let fail = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const failed = new Promise<void>((resolve) => (fail = resolve));
+  const events: string[] = [];
+  const slow: DataDatabase = {
+    rootSecret: to.rootSecret,
+    fetch: async (input, init) => {
+      const isWrite = init.body.includes('"create":');
+      if (isWrite) await released;
+      const response = await to.fetch(input, init);
+      if (isWrite) events.push('written');
+      return response;
+    },
+  };
+  const parts = ['{"n":1}\n'.repeat(600), '{"n'];
+  const source = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const part = parts.shift();
+        if (part !== undefined) return controller.enqueue(new TextEncoder().encode(part));
+        controller.error(new Error('the network is gone'));
+        fail();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const ended = importDatabase(slow, source, { format: 'jsonl', collection: 'notes' }).catch(
+    (reason: unknown) => void events.push(String(reason)),
+  );
+  await failed;
+  await to.client().query(q.Now());
+  release();
+  await ended;
+  expect(events).toEqual(['written', 'Error: the network is gone']);
+});
+
 test('an export from a page imports into a hub, and back', async () => {
   const hub = await openHub();
   const [from, back] = [await open(), await open()];

@@ -239,23 +239,27 @@ class Import {
       underWay.catch(() => undefined);
     };
     this.report('importing', 0);
-    for await (const item of this.items()) {
-      if (!isChecked) this.keep(item);
-      if (item.type === 'header' || item.type === 'schema') continue;
-      if (!hasSchema) await this.writeSchema();
-      hasSchema = true;
-      if (!isChecked) await this.destination.requireEmpty(item.collection);
-      if (item.type === 'document') {
-        if (documents.isFullFor(item)) await flush();
-        documents.add(item);
-      } else if (item.type === 'version') {
-        if (versions.isFullFor(item)) await flush();
-        versions.add(item);
+    try {
+      for await (const item of this.items()) {
+        if (!isChecked) this.keep(item);
+        if (item.type === 'header' || item.type === 'schema') continue;
+        if (!hasSchema) await this.writeSchema();
+        hasSchema = true;
+        if (!isChecked) await this.destination.requireEmpty(item.collection);
+        if (item.type === 'document') {
+          if (documents.isFullFor(item)) await flush();
+          documents.add(item);
+        } else if (item.type === 'version') {
+          if (versions.isFullFor(item)) await flush();
+          versions.add(item);
+        }
       }
+      if (!hasSchema) await this.writeSchema();
+      await flush();
+    } finally {
+      // Also if the source fails: nothing may be written any more once the import has ended.
+      await underWay;
     }
-    if (!hasSchema) await this.writeSchema();
-    await flush();
-    await underWay;
   }
 
   private async writeSchema(): Promise<void> {
