@@ -508,6 +508,32 @@ test('an import stops when its signal is aborted, and another run completes it',
   expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
 });
 
+test.each([{ parts: [] }, { parts: ['{'] }, { parts: ['{"n":1}\n'] }])(
+  'an import whose source stalls stops when its signal is aborted: $parts',
+  async ({ parts: [...parts] }) => {
+    const to = await open();
+    await to.client().query(q.CreateCollection({ name: 'notes' }));
+    const abort = new AbortController();
+    const { signal } = abort;
+    let isCancelled = false;
+    const source = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          const part = parts.shift();
+          if (part !== undefined) return controller.enqueue(new TextEncoder().encode(part));
+          abort.abort();
+          return new Promise<void>(() => undefined);
+        },
+        cancel: () => void (isCancelled = true),
+      },
+      { highWaterMark: 0 },
+    );
+    const importing = importDatabase(to, source, { format: 'jsonl', collection: 'notes', signal });
+    await expect(importing).rejects.toMatchObject({ name: 'AbortError' });
+    expect(isCancelled).toBe(true);
+  },
+);
+
 test('an import whose source fails ends after its last write', async () => {
   const to = await open();
   await to.client().query(q.CreateCollection({ name: 'notes' }));

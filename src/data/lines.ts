@@ -73,12 +73,17 @@ async function* bytesOf(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   const reader = (await streamOf(source)).getReader();
+  const read = () => bytesFrom(reader, signal);
+  // Ends a read that waits for a source which has stalled.
+  const stop = () => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener('abort', stop);
   try {
-    const first = await beginningOf(reader);
-    const parts = partsOf(first, reader, signal);
+    const first = await beginningOf(read);
+    const parts = partsOf(first, read);
     if (isGzip(first)) yield* inflated(parts);
     else yield* parts;
   } finally {
+    signal?.removeEventListener('abort', stop);
     // Also reached when the caller stops reading early.
     await reader.cancel().catch(() => undefined);
   }
@@ -94,41 +99,42 @@ async function streamOf(source: ReadSource): Promise<ReadableStream<Uint8Array>>
   throw new DataError('invalid_option', sentence);
 }
 
-/** The next bytes; undefined at the end. @throws DataError `invalid_option` */
+/** Reads the next bytes; undefined at the end. */
+type Read = () => Promise<Uint8Array | undefined>;
+
+/** @throws the reason of the signal @throws DataError `invalid_option` */
 async function bytesFrom(
   reader: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal | undefined,
 ): Promise<Uint8Array | undefined> {
+  signal?.throwIfAborted();
   const { value } = await reader.read();
+  signal?.throwIfAborted();
   if (value && !ArrayBuffer.isView(value))
     throw new DataError('invalid_option', 'The source must be a stream of bytes, not of text.');
   return value;
 }
 
 /** Reads enough bytes to detect gzip. */
-async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
-  let read = new Uint8Array();
-  while (read.length < 2) {
-    const value = await bytesFrom(reader);
+async function beginningOf(read: Read): Promise<Uint8Array> {
+  let first = new Uint8Array();
+  while (first.length < 2) {
+    const value = await read();
     if (!value) break;
-    const both = new Uint8Array(read.length + value.length);
-    both.set(read);
-    both.set(value, read.length);
-    read = both;
+    const both = new Uint8Array(first.length + value.length);
+    both.set(first);
+    both.set(value, first.length);
+    first = both;
   }
-  return read;
+  return first;
 }
 
 const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 
 /** Cuts the bytes into small parts, because all that is decompressed from a part is in memory at once. */
-async function* partsOf(
-  first: Uint8Array,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* partsOf(first: Uint8Array, read: Read): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { inflateBytes } = DATA_LIMITS;
-  for (let chunk: Uint8Array | undefined = first; chunk; chunk = await bytesFrom(reader)) {
-    signal?.throwIfAborted();
+  for (let chunk: Uint8Array | undefined = first; chunk; chunk = await read()) {
     for (let at = 0; at < chunk.length; at += inflateBytes)
       yield new Uint8Array(chunk.subarray(at, at + inflateBytes));
   }
