@@ -481,3 +481,14 @@ test('adding a null to a function is a change', async () => {
   expect(await ask(q.Call('title', q.Object({})))).toBe(null);
   expect(await planMigration(db, changed)).toEqual([]);
 });
+
+test('another variable in a function is a change, also where its name hides an outer one', async () => {
+  const of = (shown: string) => {
+    const inside = q.Map(['c'], q.Lambda('z', q.Var(shown)));
+    const body = q.Query(q.Lambda('x', q.Map(['b'], q.Lambda('x', inside))));
+    return defineSchema({ collections: {}, functions: { last: { body } } });
+  };
+  await migrate(db, of('x'), { version: 1 });
+  await migrate(db, of('z'), { version: 2 });
+  expect(await ask(q.Call('last', 'a'))).toEqual([['c']]);
+});

@@ -110,31 +110,36 @@ const partForm = (part: unknown): unknown => {
 /**
  * Sorts members, and names the parameters of lambdas by their depth, because each build of an app may name them differently. Leaves out
  * null, as stored objects do, except in lambdas: there it is an argument.
- * @param names new names of the parameters of the lambdas around the value; undefined if there are none
+ * @param names names of the parameters of the lambdas around the value; undefined if there are no lambdas
  */
-function sorted(value: unknown, names?: ReadonlyMap<string, string>): unknown {
+function sorted(value: unknown, names?: readonly string[]): unknown {
   const isKept = (each: unknown): boolean => names !== undefined || each !== null;
   if (Array.isArray(value)) return value.filter(isKept).map((each) => sorted(each, names));
   if (!isObject(value)) return value;
   if ('lambda' in value && 'expr' in value) {
     const given = listed(value['lambda']);
-    const inner = new Map(names);
-    for (const name of given)
-      if (typeof name === 'string' && name !== '_') inner.set(name, `#${inner.size}`);
+    const own = given.filter((name) => typeof name === 'string').filter((name) => name !== '_');
+    const inner = [...(names ?? []), ...own];
     return {
-      lambda: given.map((name) => (typeof name === 'string' ? (inner.get(name) ?? name) : name)),
+      lambda: given.map((name) => (typeof name === 'string' ? byDepth(name, inner) : name)),
       expr: sorted(value['expr'], inner),
     };
   }
   const { var: name } = value;
   if (typeof name === 'string' && Object.keys(value).length === 1)
-    return { var: names?.get(name) ?? name };
+    return { var: byDepth(name, names) };
   return Object.fromEntries(
     Object.keys(value)
       .filter((key) => isKept(value[key]))
       .toSorted()
       .map((key) => [key, sorted(value[key], names)]),
   );
+}
+
+/** The name of a parameter by its depth; other names are returned unchanged. */
+function byDepth(name: string, names: readonly string[] = []): string {
+  const depth = names.lastIndexOf(name);
+  return depth < 0 ? name : `#${depth}`;
 }
 
 /** Fingerprint of a schema's wire form. Equal schemas have equal fingerprints. */
