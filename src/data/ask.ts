@@ -2,7 +2,14 @@
 import { parseJson, type Json } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
-import { queryErrorsIn, RefusedQuery, refusalOf, whyOf, type QueryError } from './refusals.ts';
+import {
+  queryErrorsIn,
+  RefusedQuery,
+  refusalOf,
+  refusedText,
+  whyOf,
+  type QueryError,
+} from './refusals.ts';
 import { isObject, itemsOf } from './wire.ts';
 
 /** A database of a page, of `burrowdb/testing`, or the result of `connect()`. */
@@ -28,6 +35,9 @@ export interface AskOptions {
 
 /** Sends a query and returns its result. @throws DataError `refused`, `outcome_unknown` */
 export type Ask = (query: string) => Promise<Json>;
+
+/** Statuses of refusals that say nothing about a query: unknown secret, rate limit, full storage. A part of the query would be refused too. */
+const OF_NO_QUERY = [401, 429, 507];
 
 const NO_DATABASE = 'The database must be what openDatabase() or connect() returned.';
 
@@ -91,14 +101,16 @@ function failureOf(
   status: number,
   isUnknown: boolean,
 ): DataError {
-  if (errors && !isUnknown) return new RefusedQuery(errors, status);
   const refusals = errors?.map(refusalOf) ?? [];
   const why = errors
     ? whyOf(refusals, status)
     : `The response, with status ${status}, is not from a database.`;
-  return isUnknown
-    ? new DataError('outcome_unknown', `The query may have run: ${why}`, { errors: refusals })
-    : new DataError('refused', why);
+  if (isUnknown)
+    return new DataError('outcome_unknown', `The query may have run: ${why}`, { errors: refusals });
+  if (!errors) return new DataError('refused', why);
+  return OF_NO_QUERY.includes(status)
+    ? new DataError('refused', refusedText('a query', refusals, status), { errors: refusals })
+    : new RefusedQuery(errors, status);
 }
 
 /** @param retryAfter in seconds; a date is ignored */

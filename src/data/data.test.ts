@@ -442,6 +442,37 @@ test('the error names the schema object that the database refuses', async () => 
   });
 });
 
+test.each([
+  { phase: 'compares', at: '"exists":' },
+  { phase: 'writes', at: '"create":' },
+])(
+  'an import whose key is deleted while it $phase ends at once and blames no line',
+  async ({ at }) => {
+    const to = await open();
+    const client = to.client();
+    await client.query(q.CreateCollection({ name: 'notes' }));
+    await client.query(q.Create(q.Ref(q.Collection('notes'), '1'), { data: { n: 1 } }));
+    const { ref, secret } = await client.query(q.CreateKey({ role: 'server' }));
+    let refused = 0;
+    const database: DataDatabase = {
+      fetch: async (input, init) => {
+        if (init.body.includes(at)) await client.query(q.If(q.Exists(ref), q.Delete(ref), null));
+        const response = await to.fetch(input, init);
+        if (response.status === 401) refused += 1;
+        return response;
+      },
+    };
+    const source = blobOf('{"no":1,"n":1}', '{"no":2,"n":2}', '{"no":3,"n":3}');
+    const options = { format: 'jsonl', collection: 'notes', id: 'no', secret } as const;
+    await expect(importDatabase(database, source, options)).rejects.toMatchObject({
+      code: 'refused',
+      line: undefined,
+      errors: [{ code: 'unauthorized' }],
+    });
+    expect(refused).toBe(1);
+  },
+);
+
 test('the error names the line of a document that violates a unique index', async () => {
   const [from, to] = [await open(), await open()];
   await fill(from, { documents: 1 });

@@ -26,22 +26,24 @@ interface WrittenLine {
   readonly isRow?: boolean;
 }
 
-/** @internal */
+/** A refusal for what a query contains. @internal */
 export class RefusedQuery extends DataError {
   readonly queryErrors: readonly QueryError[];
 
   constructor(queryErrors: readonly QueryError[], status: number) {
     const errors = queryErrors.map(refusalOf);
-    super('refused', `The database refused a query: ${whyOf(errors, status)}`, { errors });
+    super('refused', refusedText('a query', errors, status), { errors });
     this.queryErrors = queryErrors;
   }
 
   /** The same error, described as that of what was written. */
   of(what: string, errors = this.errors, line?: number): DataError {
-    const sentence = `The database refused ${what}: ${whyOf(errors, 0)}`;
-    return new DataError('refused', sentence, { line, errors, cause: this });
+    return new DataError('refused', refusedText(what, errors), { line, errors, cause: this });
   }
 }
+
+export const refusedText = (what: string, errors: readonly DataRefusal[], status = 0): string =>
+  `The database refused ${what}: ${whyOf(errors, status)}`;
 
 /** Describes the first of the errors. */
 export const whyOf = ([first]: readonly DataRefusal[], status: number): string =>
