@@ -36,6 +36,28 @@ test('wholeFile() leaves no partial file after a failure and keeps the former fi
   expect(await readdir(folder)).toEqual(['dump']);
 });
 
+test('two commands that write one file at the same time each write a whole file', async () => {
+  const file = join(folder, 'dump');
+  let path = '';
+  let go = (): void => undefined;
+  const going = new Promise<void>((resolve) => (go = resolve));
+  const first = wholeFile(file, async (own) => {
+    await writeFile((path = own), 'first');
+    await going;
+  });
+  await vi.waitUntil(() => path !== '');
+  const second = wholeFile(file, async (own) => {
+    await writeFile(own, 'sec');
+    go();
+    await first;
+    expect(await readFile(file, 'utf8')).toBe('first');
+    await writeFile(own, 'second');
+  });
+  await second;
+  expect(await readFile(file, 'utf8')).toBe('second');
+  expect(await readdir(folder)).toEqual(['dump']);
+});
+
 test('wholeFile() refuses to replace a folder or a device', async () => {
   const write = async () => expect.unreachable();
   const [made, device] = [join(folder, 'folder'), join(folder, 'device')];

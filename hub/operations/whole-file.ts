@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
@@ -23,11 +24,10 @@ export async function wholeFile<T>(named: string, write: (path: string) => Promi
     throw new OperationFault(`${named} is not a file: name one, new or to be replaced.`);
   // Symbolic links are kept. /dev/stdout is a link to a file if the shell redirects output to a file.
   const file = found ? await realpath(named) : named;
-  const partial = `${file}.partial`;
+  // Another process may be writing a file of this name.
+  const partial = `${file}.${randomUUID()}.partial`;
   // If removing fails, the earlier error is reported instead.
   const remove = () => rm(partial, { force: true }).catch(() => undefined);
-  // Removed first, because a file left by an earlier process would keep its permissions.
-  await remove();
   const stop = (signal: NodeJS.Signals): void => {
     rmSync(partial, { force: true });
     for (const each of SIGNALS) process.off(each, stop);
