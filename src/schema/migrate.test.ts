@@ -252,18 +252,22 @@ test('migrate() finishes with members that are stored as null or not at all', as
   expect(await migrate(boundedTo(20), schema, { version: 1 })).toMatchObject({ changes: [] });
 });
 
-test('permissions and data of a new collection may refer to any collection of the schema', async () => {
-  const users = q.Collection('users');
-  const schema = defineSchema({
-    collections: {
-      notes: { permissions: { create: users }, data: { of: users } },
-      users: { permissions: { read: users } },
-    },
-  });
-  await migrate(boundedTo(20), schema, { version: 1 });
-  expect(await planMigration(db, schema)).toEqual([]);
-  expect(await ask(q.Equals(q.Select(['permissions', 'read'], q.Get(users)), users))).toBe(true);
-});
+test.each([{ exists: 'neither collection' }, { exists: 'the first collection' }])(
+  'permissions and data of a collection may refer to any collection of the schema: $exists exists',
+  async ({ exists }) => {
+    const users = q.Collection('users');
+    const schema = defineSchema({
+      collections: {
+        notes: { permissions: { create: users }, data: { of: users } },
+        users: { permissions: { read: users } },
+      },
+    });
+    if (exists !== 'neither collection') await ask(q.CreateCollection({ name: 'notes' }));
+    await migrate(boundedTo(20), schema, { version: 1 });
+    expect(await planMigration(db, schema)).toEqual([]);
+    expect(await ask(q.Equals(q.Select(['permissions', 'read'], q.Get(users)), users))).toBe(true);
+  },
+);
 
 test('migrate() removes permissions and data that the schema no longer has', async () => {
   const at = (

@@ -47,12 +47,16 @@ const isLeftBeside = (state: State, name: string): boolean =>
 
 /**
  * Creates collections and the record, and roles without privileges: functions and other objects refer to roles. Permissions and data of a
- * new collection may refer to any other one, so they are saved in the next transaction.
+ * collection may refer to a new one, so they are saved in the next transaction.
  */
 function begin(state: State, { version }: MigrateOptions): Next | undefined {
   const { record, wanted, stored } = state;
+  const missing = [...wanted.collections].filter(([name]) => !stored.collections.has(name));
+  const created = missing.map(([name, params]) =>
+    CREATE.collections({ ...params, permissions: null, data: null, name }),
+  );
   const changes = [
-    ...saved(state, 'collections'),
+    ...(created.length > 0 ? created : saved(state, 'collections')),
     ...[...wanted.roles.keys()]
       .filter((name) => !stored.roles.has(name))
       .map((name) => q.CreateRole({ name, privileges: [] })),
@@ -83,8 +87,7 @@ const namesOf = ({ record, wanted }: State, kind: ObjectKind): readonly string[]
 ];
 
 const CREATE = {
-  collections: (params: Params) =>
-    q.CreateCollection(parameters({ ...params, permissions: null, data: null })),
+  collections: (params: Params) => q.CreateCollection(parameters(params)),
   indexes: (params: Params) => q.CreateIndex(parameters(params)),
   functions: (params: Params) => q.CreateFunction(parameters(params)),
   roles: (params: Params) => q.CreateRole(parameters(params)),
