@@ -12,6 +12,11 @@ export const HUB_LIMITS = {
   requestLineBytes: 16 * 1024,
   headerMs: 10_000,
   requestMs: 60_000,
+  /**
+   * A request with a body may take longer than `requestMs`: by a millisecond for each of so many bytes that have arrived. Devices wait as
+   * long for the answer to a push (`worker/sync/http-transport.ts`).
+   */
+  bodyBytesPerMs: 8,
   keepAliveMs: 5_000,
   /** How long a connection waits for another one to end when its address has the maximum number of connections. */
   connectionWaitMs: 10_000,

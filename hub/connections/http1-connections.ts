@@ -74,7 +74,8 @@ export class Http1Connections {
         // The limit for request line and headers together. The request guard checks each of them separately.
         maxHeaderSize: settings.headerBytes + settings.requestLineBytes,
         headersTimeout: settings.headerMs,
-        requestTimeout: settings.requestMs,
+        // Of the largest body. `readBody()` has the limit of each.
+        requestTimeout: settings.requestMs + settings.requestBytes / settings.bodyBytesPerMs,
         keepAliveTimeout: settings.keepAliveMs,
         connectionsCheckingInterval: CHECK_MS,
       },

@@ -166,6 +166,22 @@ test('a body that arrives too slowly is refused long before its deadline', async
   await expect.poll(received).toMatch(/^HTTP\/1.1 408[^]*of the body arrived/);
 });
 
+test('a body has more time the longer it is, so that slow connections can send it', async () => {
+  const { port, secret } = await openTestHub({
+    settings: { headerMs: 1000, requestMs: 1200, bodyBytesPerMs: 1, bodyWindowMs: 120_000 },
+  });
+  const authorization = `authorization: Bearer ${secret}`;
+  const text = `{"length":"${'x'.repeat(40_000)}"}`;
+  const slow = dial(port, post(text.length, authorization) + text.slice(0, 30_000));
+  // Each of these begins later, and is too slow.
+  for (let i = 0; i < 2; i++) {
+    const { received } = dial(port, `${post(9, authorization)}{`);
+    await expect.poll(received, { timeout: 10_000 }).toContain('408');
+  }
+  slow.socket.write(text.slice(30_000));
+  await expect.poll(slow.received).toContain('{"resource":40000}');
+});
+
 test('requests that never arrive do not block other requests of their credential', async () => {
   const { port, query, secret } = await openTestHub({ settings: { concurrencyPerCredential: 3 } });
   for (let i = 0; i < 110; i++) dial(port, `${post(9, `authorization: Bearer ${secret}`)}{`);

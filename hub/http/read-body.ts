@@ -24,6 +24,7 @@ export interface ReadBodyOptions {
     | 'inflateRatio'
     | 'inflatedFreeBytes'
     | 'requestMs'
+    | 'bodyBytesPerMs'
     | 'bodyWindowMs'
     | 'bodyWindowBytes'
     | 'smallBodyBytes'
@@ -109,13 +110,20 @@ class BodyReading {
 
   /** Rejects after a deadline. Reading then continues until the connection ends, but reserves no more memory. */
   private inTime<T>(read: () => Promise<T>): Promise<T> {
-    const { requestMs, bodyWindowMs, bodyWindowBytes } = this.options.limits;
+    const { requestMs, bodyBytesPerMs, bodyWindowMs, bodyWindowBytes } = this.options.limits;
+    const begun = performance.now();
     return new Promise((resolve, reject) => {
       const refuse = (text: string): void => reject(new Refusal('request timeout', text));
-      const late = setTimeout(
-        () => refuse(`The body took more than ${requestMs} ms to arrive.`),
-        requestMs,
-      );
+      const check = (): void => {
+        const end = begun + requestMs + this.received / bodyBytesPerMs;
+        const leftMs = end - performance.now();
+        if (leftMs > 0) late = setTimeout(check, leftMs);
+        else
+          refuse(
+            `The body may take ${requestMs} ms to arrive, and 1 ms more for each ${bodyBytesPerMs} bytes.`,
+          );
+      };
+      let late = setTimeout(check, requestMs);
       let before = 0;
       const pace = setInterval(() => {
         if (this.received - before < bodyWindowBytes)
