@@ -11,7 +11,13 @@ import type { FenceHolder } from './fence-holder.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { compareSets } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { RefusedByHub, requireAnswer, type HubAnswer } from './transport.ts';
+import {
+  ForeignAnswer,
+  OTHER_ANSWER,
+  RefusedByHub,
+  requireAnswer,
+  type HubAnswer,
+} from './transport.ts';
 
 /** The hub has lost commits, but its epoch has not changed. */
 const LOST_COMMITS = {
@@ -51,12 +57,13 @@ export class Puller {
     this.size = size;
   }
 
-  /** @param refetch documents to be sent whether they changed or not @throws RefusedByHub; errors of the exchange */
+  /** @param refetch documents to be sent whether they changed or not @throws RefusedByHub, ForeignAnswer; errors of the exchange */
   async pull(refetch: readonly DocumentName[] = []): Promise<PullOutcome> {
     const before = await this.holder.state();
     const since = pulledUntil(before);
     const message = messageFrom(before, refetch, this.size.of(SYNC_LIMITS.pullBytes));
     const pulled = await this.size.answerOf(this.answerTo(message));
+    if (!isAnswerTo(pulled, before)) throw new ForeignAnswer(OTHER_ANSWER);
     if (hasLost(before, pulled)) {
       this.reporter.setState('offline', LOST_COMMITS);
       await this.options.replica.resubmitAll(this.holder.fence, pulled.epoch);
@@ -64,7 +71,9 @@ export class Puller {
     }
     if (!isLast(pulled)) this.askAhead(nextPull(message, pulled));
     const { state, isIgnored } = await this.apply(pulled, { since, sets: before.sets });
-    return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
+    const isWhole = !isIgnored && !pulled.more && state.sets.every(isLoaded);
+    if (!isWhole && !isIgnored && hasNothing(pulled, message)) throw new ForeignAnswer(NO_PROGRESS);
+    return { state, isIgnored, isWhole };
   }
 
   /** When the pull in advance was sent. Its answer does not show later changes. */
@@ -133,10 +142,19 @@ export class Puller {
   }
 }
 
-/** Whether the hub has lost commits: it answers the present state, but has fewer writes or an earlier head. */
+/** Whether the hub has lost commits: it has fewer writes than the copy, or an earlier head. */
 const hasLost = (state: ReplicaState, pulled: Pulled): boolean =>
-  isAnswerTo(pulled, state) &&
-  (pulled.lastSeq < state.settledSeq || pulled.cursor < (state.cursor ?? 0));
+  pulled.lastSeq < state.settledSeq || pulled.cursor < (state.cursor ?? 0);
+
+const NO_PROGRESS = 'The hub says that there is more to pull, but does not send it.';
+
+/** Whether the next pull would be the same request. */
+const hasNothing = (pulled: Pulled, message: Pull): boolean => {
+  const { cursor, sets, schema } = nextPull(message, pulled);
+  const next = JSON.stringify([cursor, sets, schema]);
+  const isSame = next === JSON.stringify([message.cursor, message.sets, message.schema]);
+  return isSame && pulled.puts.length + pulled.leaves.length === 0;
+};
 
 const messageFrom = (
   state: ReplicaState,

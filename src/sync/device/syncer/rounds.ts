@@ -4,6 +4,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pushed } from '../../protocol/messages.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { pushSizeOf } from '../outbox/push-size.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { ExchangeSize } from './exchange-size.ts';
@@ -12,7 +13,7 @@ import type { HintListener } from './hint-listener.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { Puller } from './puller.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { RefusedByHub, RetryLater } from './transport.ts';
+import { ForeignAnswer, OTHER_ANSWER, RefusedByHub, RetryLater } from './transport.ts';
 
 const PUSHES_PER_PULL = 4;
 
@@ -20,6 +21,12 @@ const PUSHES_PER_PULL = 4;
 const isNothingStored = (reason: unknown): boolean =>
   reason instanceof RefusedByHub &&
   ['quota_exceeded', 'storage_unavailable'].includes(reason.refusal.code);
+
+/** A pause until it is sent again gives the hub time. Otherwise it would be sent as fast as the hub fails. */
+const NOT_EXECUTED: SyncRefusal = {
+  code: 'storage_unavailable',
+  description: 'The hub could not execute the oldest unsent write now. It is sent again.',
+};
 
 export interface PushOutcome {
   /** The outbox has no unsent writes. */
@@ -91,7 +98,7 @@ export class SyncRounds {
     return pushed.isDone && isWhole && isSure;
   }
 
-  /** @throws RefusedByHub; Refusal if a write is too long for a server between the device and the hub */
+  /** @throws RefusedByHub, ForeignAnswer; Refusal if a write is too long for a server between the device and the hub */
   async push(): Promise<PushOutcome> {
     const { size } = this;
     const { replica, transport } = this.options;
@@ -119,8 +126,10 @@ export class SyncRounds {
         });
       // Reports while the hub works on the push: the number of waiting writes is known already.
       const [pushed] = await Promise.all([request, reporter.report(state)]);
+      if (!pushed.verdicts.every(({ hash }, at) => hash === items[at]?.hash))
+        throw new ForeignAnswer(OTHER_ANSWER);
+      if (pushed.verdicts.length === 0) throw new RefusedByHub(NOT_EXECUTED);
       pulled = await this.applyVerdicts(pushed);
-      if (pushed.verdicts.length === 0) break;
     }
     return { isDone: false, pulled };
   }

@@ -82,7 +82,12 @@ class FakeHub implements Transport {
     this.lastSeqs.set(device, lastSeq);
     return { ok: true, value: { lastSeq, verdicts } } as const;
   }
-  async pull({ device, token, refetch, sets: asked }: Parameters<Transport['pull']>[0]) {
+  async pull({
+    device,
+    token,
+    refetch,
+    sets: asked,
+  }: Parameters<Transport['pull']>[0]): ReturnType<Transport['pull']> {
     this.refetched.push(refetch.length);
     this.pulledSets.push(asked.length);
     await this.meet('pull');
@@ -402,6 +407,69 @@ test('an answer of a server that is not the hub is reported as the reason for be
   await until(() => expect(states.at(-1)).toBe('offline'));
   expect(reasons).toEqual([why]);
 });
+
+/** Answers that bring sync no further, in place of those of the hub, and what is told of them. */
+const FRUITLESS: readonly [string, RegExp, (hub: FakeHub) => Partial<Transport>][] = [
+  [
+    'a push gets the answer to an earlier one',
+    /to another request/,
+    () => {
+      const hash = 'f'.repeat(64);
+      const verdicts = [{ seq: 1, hash, state: 'confirmed', ts: 1, body: undefined }] as const;
+      return { push: () => Promise.resolve({ ok: true, value: { lastSeq: 1, verdicts } }) };
+    },
+  ],
+  [
+    'a push gets no verdict',
+    /could not execute the oldest unsent write/,
+    () => ({ push: () => Promise.resolve({ ok: true, value: { lastSeq: 0, verdicts: [] } }) }),
+  ],
+  [
+    'a pull gets the answer to an earlier one',
+    /to another request/,
+    (hub) => ({
+      pull: () => Promise.resolve({ ok: true, value: { ...hub.pulled(), after: 'earlier' } }),
+    }),
+  ],
+  [
+    'a pull gets nothing, but is told that there is more',
+    /more to pull/,
+    (hub) => ({
+      pull: ({ cursor = 0, token }) => {
+        const same = { cursor, lastSeq: 1, more: true, after: token, token: `then ${token}` };
+        return Promise.resolve({ ok: true, value: { ...hub.pulled(), ...same } });
+      },
+    }),
+  ],
+];
+
+test.each(FRUITLESS)(
+  'if %s, sync pauses longer and longer, and the reason is reported',
+  async (_, reason, answers) => {
+    const { hub, syncer, world, states, reasons, verdicts } = await start();
+    const given = { push: hub.push.bind(hub), pull: hub.pull.bind(hub), ...answers(hub) };
+    let count = 0;
+    /** A busy loop would go on in microtasks, so that no fake time would pass. */
+    const counted = async <T>(answer: () => Promise<T>): Promise<T> => {
+      if (++count > 500) throw new Error('A busy loop.');
+      return answer();
+    };
+    const asked = [
+      vi.spyOn(hub, 'push').mockImplementation((push) => counted(() => given.push(push))),
+      vi.spyOn(hub, 'pull').mockImplementation((pull) => counted(() => given.pull(pull))),
+    ];
+    await world.submit(CREATE);
+    syncer.kick();
+    await until(() => expect(states.at(-1)).toBe('offline'));
+    expect(reasons.at(-1)).toMatch(reason);
+    await pass(120_000);
+    expect(count).toBeLessThan(60);
+    // The proxy is gone, or the hub is well again.
+    for (const each of asked) each.mockRestore();
+    await until(() => expect(states.at(-1)).toBe('live'), 120_000);
+    expect(verdicts).toHaveLength(1);
+  },
+);
 
 test('a write made offline is reported as pending at once, while the hub does not answer', async () => {
   const { world, hub, syncer, states, progress } = await start();

@@ -55,6 +55,10 @@ export class ForeignAnswer extends Error {
   readonly code = 'connection_needed';
 }
 
+/** Message of a `ForeignAnswer`: a request would get the same answer again and again, as fast as the network is. */
+export const OTHER_ANSWER =
+  'The answer is to another request: a server between this device and the hub repeats an earlier one.';
+
 /** The server has sent a retry time. */
 export class RetryLater extends ForeignAnswer {
   readonly retryAfterMs: number;
