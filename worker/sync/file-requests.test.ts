@@ -66,6 +66,10 @@ test('a refusal by the hub is returned; a response that is not from a hub reject
     ok: false,
     refusal: { code: 'file_not_found' },
   });
+  for (const page of ['<html>', '{"hello":"world"}'])
+    await expect(requestsTo([new Response(page)]).manifest(place)).rejects.toThrow(
+      'not from a hub',
+    );
   const proxy = new Response('<html>', { status: 502 });
   await expect(requestsTo([proxy]).manifest(place)).rejects.toThrow('502');
   const other = new Response('{"size":-1}');

@@ -10,7 +10,7 @@ import {
 import type { Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
-import { refusedBy, retryAfterIn } from './http-transport.ts';
+import { readAnswer, refusedBy, retryAfterIn } from './http-transport.ts';
 import { foreign } from './hub-queries.ts';
 
 export interface FileRequestsOptions {
@@ -107,4 +107,4 @@ const documentIn = ([collection, id]: FileHome): URLSearchParams =>
 const jsonBy =
   <T>(schema: Schema<T>, name: string) =>
   async (answer: Response): Promise<T> =>
-    schema(await answer.json(), name);
+    readAnswer(await answer.text(), schema, name, answer);

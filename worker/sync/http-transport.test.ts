@@ -101,6 +101,14 @@ test('hello() rejects a malformed welcome', async () => {
   await expect(transport.hello(HELLO)).rejects.toThrow('hello.lastSeq: expected an integer');
 });
 
+test.each([
+  ['JSON of another service', { hello: 'world' }],
+  ['a welcome for another device', { ...WELCOME, device: 'a'.repeat(32) }],
+])('%s rejects with ForeignAnswer, so that the user is told of it', async (_, json) => {
+  const { hello } = transportThat(() => Response.json(json));
+  await expect(hello(HELLO)).rejects.toBeInstanceOf(ForeignAnswer);
+});
+
 test('a 404 or 502 from another server rejects with ForeignAnswer, and a 404 says to check the option `url`', async () => {
   const nowhere = transportThat(() => new Response('404 page not found', { status: 404 }));
   const absent = await nowhere.hello(HELLO).catch((thrown: unknown) => thrown);

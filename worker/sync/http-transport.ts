@@ -1,12 +1,14 @@
 /** The transport of a device: a WebSocket if one can be opened, otherwise JSON over HTTP, with hints as server-sent events. */
 import {
   ForeignAnswer,
+  OTHER_ANSWER,
   RetryLater,
   requestsBy,
   type HubAnswer,
   type ListenEvents,
   type Transport,
 } from '../../src/sync/device/syncer/transport.ts';
+import { tryJson } from '../../src/codec/plain-json.ts';
 import { changeHint } from '../../src/sync/protocol/hints.ts';
 import { syncRefusal } from '../../src/sync/protocol/refusals.ts';
 import {
@@ -15,6 +17,7 @@ import {
   type RequestName,
   type RequestOf,
 } from '../../src/sync/protocol/messages.ts';
+import { SchemaMismatch, type Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { foreign, noHub } from './hub-queries.ts';
 import { HubSocket, type HubSocketHost } from './hub-socket.ts';
@@ -52,7 +55,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       const exchange = await post('hello', message);
       // A proxy has returned the response to another request.
       if (exchange.ok && exchange.value.device !== message.device)
-        throw new Error('The response is for another device.');
+        throw new ForeignAnswer(`The response is for another device. ${OTHER_ANSWER}`);
       return exchange;
     },
     push: (message) =>
@@ -122,12 +125,23 @@ async function postTo<N extends RequestName>(
       credentials: 'omit',
     });
     if (!answer.ok) return await refusedBy(answer, options.url);
-    const json: unknown = await answer.json().catch((reason: unknown) => {
-      throw reason instanceof SyntaxError ? new ForeignAnswer(foreign(answer).message) : reason;
-    });
-    return { ok: true, value: ANSWERS[name](json, name) };
+    return { ok: true, value: readAnswer(await answer.text(), ANSWERS[name], name, answer) };
   } finally {
     ended.abort();
+  }
+}
+
+/** @throws ForeignAnswer if the text is not such an answer: then it is from another server */
+export function readAnswer<T>(text: string, schema: Schema<T>, name: string, from: Response): T {
+  const { message } = foreign(from);
+  const json = tryJson(text);
+  if (json === undefined) throw new ForeignAnswer(message);
+  try {
+    return schema(json, name);
+  } catch (reason) {
+    throw reason instanceof SchemaMismatch
+      ? new ForeignAnswer(`${message} ${reason.message}`)
+      : reason;
   }
 }
 
