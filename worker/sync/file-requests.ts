@@ -11,7 +11,7 @@ import type { Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
 import { readAnswer, refusedBy, retryAfterIn } from './http-transport.ts';
-import { foreign } from './hub-queries.ts';
+import { foreign, TO_HUB_ALONE } from './hub-queries.ts';
 
 export interface FileRequestsOptions {
   /** URL of the hub, without a slash at the end. */
@@ -87,7 +87,7 @@ async function askOnce<T>(
       headers: { authorization: `Bearer ${token}` },
       ...(body !== undefined && { body }),
       signal: ended.signal,
-      credentials: 'omit',
+      ...TO_HUB_ALONE,
     });
     if (answer.ok) return { ok: true, value: await read(answer) };
     isBusy = BUSY.has(answer.status);

@@ -120,6 +120,22 @@ test('a 404 or 502 from another server rejects with ForeignAnswer, and a 404 say
   expect(reason).not.toBeInstanceOf(RetryLater);
 });
 
+test('a redirect rejects with ForeignAnswer: the token and the writes go to no other server', async () => {
+  const asked: unknown[] = [];
+  const { hello } = createHttpTransport({
+    url: 'http://hub',
+    token: () => 'secret',
+    fetch: (_, { redirect } = {}) => {
+      asked.push(redirect);
+      return Promise.resolve(Response.redirect('https://hub/sync/hello', 308));
+    },
+    deadlineMs: 1000,
+  });
+  await expect(hello(HELLO)).rejects.toThrow('redirects to another URL');
+  await expect(hello(HELLO)).rejects.toBeInstanceOf(ForeignAnswer);
+  expect(asked).toEqual(['manual', 'manual']);
+});
+
 test('the page of a captive portal rejects with ForeignAnswer, which says that it is not from a hub', async () => {
   const page = transportThat(() => new Response('<html>Welcome</html>'));
   const reason = await page.hello(HELLO).catch((thrown: unknown) => thrown);

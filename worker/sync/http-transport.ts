@@ -19,7 +19,7 @@ import {
 } from '../../src/sync/protocol/messages.ts';
 import { SchemaMismatch, type Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
-import { foreign, noHub } from './hub-queries.ts';
+import { foreign, noHub, TO_HUB_ALONE } from './hub-queries.ts';
 import { HubSocket, type HubSocketHost } from './hub-socket.ts';
 import { isEvents, readEvents } from './server-events.ts';
 
@@ -122,7 +122,7 @@ async function postTo<N extends RequestName>(
       body,
       signal: ended.signal,
       // `cache: 'no-store'` is not set: the browser would send a CORS preflight before each request.
-      credentials: 'omit',
+      ...TO_HUB_ALONE,
     });
     if (!answer.ok) return await refusedBy(answer, options.url);
     return { ok: true, value: readAnswer(await answer.text(), ANSWERS[name], name, answer) };
@@ -211,7 +211,7 @@ async function listen(
   const answer = await fetch(`${url}/sync/events?device=${device}`, {
     headers: { authorization: `Bearer ${token() ?? ''}`, accept: 'text/event-stream' },
     signal,
-    credentials: 'omit',
+    ...TO_HUB_ALONE,
   });
   if (!answer.ok || !answer.body || !isEvents(answer)) return;
   await readEvents(

@@ -81,6 +81,9 @@ test.each([
   [502, '<html>Welcome</html>'],
   // Cut off by a proxy, without an error.
   [200, '{"resource":{"data":[{"x":1}'],
+  // A server of GraphQL.
+  [200, '{"errors":[{"message":"Must provide query string."}]}'],
+  [400, '{"errors":[{"message":"Must provide query string."}]}'],
 ])(
   'a response from another server, with status %i and text %s, is not taken for one from the hub',
   async (status, text) => {
@@ -96,6 +99,42 @@ test.each([
     });
   },
 );
+
+test.each(['null', '{}'])(
+  'a login is not taken to have worked if its answer is %s',
+  async (resource) => {
+    const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
+    expect(await loginAtHub(otherServer(200, `{"resource":${resource}}`), login)).toEqual({
+      why: 'The response, with status 200, is not from a hub.',
+    });
+  },
+);
+
+test('a page with status 404 in place of a hub says to check the option `url`', async () => {
+  const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
+  expect(await loginAtHub(otherServer(404, '<html>'), login)).toEqual({
+    why: 'There is no hub at https://hub.example: check the option `url`.',
+  });
+});
+
+test('a redirect is not followed, and the error says so', async () => {
+  const asked: unknown[] = [];
+  const hub = {
+    url: 'https://hub.example',
+    network: {
+      fetch: (_: unknown, init: RequestInit = {}) => {
+        asked.push(init.redirect);
+        const headers = { location: 'https://elsewhere.example/' };
+        return Promise.resolve(new Response(null, { status: 308, headers }));
+      },
+    },
+  };
+  const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
+  expect(await loginAtHub(hub, login)).toEqual({
+    why: expect.stringContaining('redirects to another URL'),
+  });
+  expect(asked).toEqual(['manual']);
+});
 
 /** Receives every request, and answers none. */
 const slow = {

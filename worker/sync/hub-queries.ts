@@ -1,5 +1,5 @@
 /** Queries that are sent to the hub and evaluated there. */
-import { tryJson } from '../../src/codec/plain-json.ts';
+import { membersOf, tryJson } from '../../src/codec/plain-json.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
 import type { QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
@@ -44,8 +44,10 @@ export async function loginAtHub(
   // This 404 is for an unknown path, not for a document that the query did not find.
   if (status === 404 && body.includes('"not found"')) throw noHub(hub.url);
   if (!answer.ok) return { status, body, secret: '' };
-  const { secret } = parsed.resource as { readonly secret: string };
-  return { status: 200, body: '', secret };
+  const { secret } = membersOf(parsed.resource);
+  return typeof secret === 'string'
+    ? { status: 200, body: '', secret }
+    : { why: foreign(answer).message };
 }
 
 export interface TimedQuery extends Partial<Pick<QueryRequest, 'allows' | 'placeName'>> {
@@ -146,16 +148,32 @@ export const notAnswered = (cause?: unknown, lateMs?: number): Refusal =>
 /** Undefined when the text is not a hub's answer to a query: a proxy may have responded in its place, or the response was cut off. */
 export function answerIn(text: string): { readonly resource?: unknown } | undefined {
   if (!/^\{\s*"(?:resource|errors)"/.test(text)) return undefined;
-  return tryJson(text) as { readonly resource?: unknown } | undefined;
+  const { errors, ...answer } = membersOf(tryJson(text));
+  if (!errors) return 'resource' in answer ? answer : undefined;
+  // Other services send `errors` too. Those of a hub have codes.
+  return Array.isArray(errors) && typeof membersOf(errors[0])['code'] === 'string'
+    ? answer
+    : undefined;
 }
 
 /** The server at the URL does not know the path. There may be a hub at another URL. */
 export const noHub = (url: string): Refusal =>
   new Refusal('connection_needed', `There is no hub at ${url}: check the option \`url\`.`);
 
-/** The response is from another server, not from a hub. */
-export const foreign = ({ status }: Response): Refusal =>
-  new Refusal('connection_needed', `The response, with status ${status}, is not from a hub.`);
+/** The response is from another server, not from a hub. A browser does not show the status of a redirect. */
+export const foreign = ({ status, type, headers }: Response): Refusal =>
+  new Refusal(
+    'connection_needed',
+    type === 'opaqueredirect' || headers.has('location')
+      ? REDIRECTED
+      : `The response, with status ${status}, is not from a hub.`,
+  );
+
+const REDIRECTED =
+  'The response redirects to another URL: check the option `url`, and whether this network wants a login.';
+
+/** Redirects are not followed: the request would lose its body or its token, or send them to another server. */
+export const TO_HUB_ALONE = { credentials: 'omit', redirect: 'manual' } as const;
 
 /**
  * Adds the reason for the missing response, as far as a page can find out. What the error says about the query's effect stays, because a
@@ -206,7 +224,7 @@ async function post(
       },
       body: query,
       signal: abortWith(late, signal).signal,
-      credentials: 'omit',
+      ...TO_HUB_ALONE,
     });
     return { answer, body: await answer.text() };
   };
@@ -214,6 +232,6 @@ async function post(
     throw notAnswered(cause, late.aborted ? deadlineMs : undefined);
   });
   const parsed = answerIn(body);
-  if (!parsed) throw foreign(answer);
+  if (!parsed) throw answer.status === 404 ? noHub(url) : foreign(answer);
   return { answer, body, parsed };
 }
