@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { utf8Bytes } from '../../src/codec/utf8.ts';
 import { ForeignAnswer, RetryLater } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import type { PushItem } from '../../src/sync/protocol/writes.ts';
@@ -63,7 +64,7 @@ test.each([429, 503])(
 );
 
 test('the timeout of a push grows with its size', async () => {
-  const timeout = vi.spyOn(AbortSignal, 'timeout');
+  const timeout = vi.spyOn(globalThis, 'setTimeout');
   const transport = transportThat(() => new Response(null, { status: 502 }));
   const push = (query: string): Promise<unknown> =>
     transport
@@ -71,7 +72,7 @@ test('the timeout of a push grows with its size', async () => {
       .catch(() => undefined);
   await push('1');
   await push('x'.repeat(4_000_000));
-  const [short = 0, long = 0] = timeout.mock.calls.map(([ms]) => ms);
+  const [short = 0, long = 0] = timeout.mock.calls.map(([, ms]) => ms);
   expect(short).toBeLessThan(1100);
   expect(long).toBeGreaterThan(500_000);
   timeout.mockRestore();
@@ -252,4 +253,57 @@ test('a push that was refused for a former token is sent again with the present 
   receives({ opened: true });
   expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
   expect(shown).toHaveLength(3);
+});
+
+const PULL = {
+  device: HELLO.device,
+  epoch: 'e'.repeat(32),
+  cursor: undefined,
+  schema: undefined,
+  sets: [],
+  refetch: [],
+  settled: 0,
+};
+const PULLED = { cursor: 1, more: false, lastSeq: 0, verdicts: [], leaves: [], sets: [] };
+
+/** Pulls what a slow network brings in 100 parts, one for each 100 ms. */
+async function pullSlowly(maxBytes: number): Promise<unknown> {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const puts = [[1025, '7', 'x'.repeat(100_000)]];
+  const { actor, epoch } = WELCOME;
+  const bytes = utf8Bytes(JSON.stringify({ ...PULLED, actor, epoch, puts, check: false }));
+  const part = Math.ceil(bytes.length / 100);
+  const slow = createHttpTransport({
+    url: 'http://hub',
+    token: () => 'secret',
+    fetch: (_, { signal } = {}) => {
+      let at = 0;
+      const body = new ReadableStream<Uint8Array>(
+        {
+          start: (to) => signal?.addEventListener('abort', () => to.error(new Error('Aborted.'))),
+          async pull(to) {
+            await new Promise((resolve) => void setTimeout(resolve, 100));
+            if (signal?.aborted) return;
+            to.enqueue(bytes.slice(at, (at += part)));
+            if (at >= bytes.length) to.close();
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      return Promise.resolve(new Response(body));
+    },
+    deadlineMs: 1000,
+  });
+  const pulling = slow.pull({ ...PULL, maxBytes }).catch((reason: unknown) => reason);
+  await vi.advanceTimersByTimeAsync(20_000);
+  return pulling;
+}
+
+test('a document that is longer than a pull may be arrives even over a slow connection', async () => {
+  expect(await pullSlowly(5000)).toMatchObject({ ok: true });
+});
+
+test('a pull that a slow connection does not bring in time fails, so that the next one asks for less', async () => {
+  expect(await pullSlowly(50_000)).toMatchObject({ message: 'Aborted.' });
 });

@@ -9,6 +9,8 @@ import {
   type Transport,
 } from '../../src/sync/device/syncer/transport.ts';
 import { tryJson } from '../../src/codec/plain-json.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import { SHARE_MIN } from '../../src/sync/device/syncer/exchange-size.ts';
 import { changeHint } from '../../src/sync/protocol/hints.ts';
 import { syncRefusal } from '../../src/sync/protocol/refusals.ts';
 import {
@@ -21,7 +23,7 @@ import { SchemaMismatch, type Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { foreign, noHub, TO_HUB_ALONE } from './hub-queries.ts';
 import { HubSocket, type HubSocketHost } from './hub-socket.ts';
-import { isEvents, readEvents } from './server-events.ts';
+import { isEvents, readEvents, readText } from './server-events.ts';
 
 export interface HttpTransportOptions {
   /** URL of the hub, without a slash at the end. */
@@ -31,7 +33,7 @@ export interface HttpTransportOptions {
   /** Called when the hub has refused this token and the token has not been replaced in the meantime. */
   readonly onRefused?: (token: string | undefined) => void;
   readonly fetch: typeof fetch;
-  /** How long to wait for the response to a short message, in ms. */
+  /** How long to wait for the response to a short message, in ms, or for the next part of a long response. */
   readonly deadlineMs: number;
   /** Aborts all requests in progress. */
   readonly signal?: AbortSignal;
@@ -44,6 +46,8 @@ const NO_SUCH_PLACE = 404;
 
 /** Extends the timeout by the time that sending the body takes on the slowest supported connection. */
 const CHARS_PER_MS = 8;
+/** Length of a part of a response that is not a pull. */
+const PART_CHARS = SYNC_LIMITS.pullBytes * SHARE_MIN;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const post = <N extends RequestName>(name: N, message: RequestOf<N>) =>
@@ -113,8 +117,9 @@ async function postTo<N extends RequestName>(
   const token = options.token();
   if (token === undefined) return NOBODY;
   const body = JSON.stringify(message);
-  const late = AbortSignal.timeout(options.deadlineMs + Math.ceil(body.length / CHARS_PER_MS));
-  const ended = abortWith(options.signal, late);
+  const ended = abortWith(options.signal);
+  const endAfter = (ms: number) => setTimeout(() => ended.abort(), ms);
+  let late = endAfter(options.deadlineMs + Math.ceil(body.length / CHARS_PER_MS));
   try {
     const answer = await options.fetch(`${options.url}/sync/${name}`, {
       method: 'POST',
@@ -125,8 +130,21 @@ async function postTo<N extends RequestName>(
       ...TO_HUB_ALONE,
     });
     if (!answer.ok) return await refusedBy(answer, options.url);
-    return { ok: true, value: readAnswer(await answer.text(), ANSWERS[name], name, answer) };
+    // A single document may be longer than the pull has asked for. It must arrive even if that takes longer than the timeout.
+    const part = 'maxBytes' in message ? message.maxBytes : PART_CHARS;
+    let text = '';
+    let end = part;
+    if (answer.body)
+      await readText(answer.body, (more) => {
+        text += more;
+        if (text.length < end) return;
+        end = text.length + part;
+        clearTimeout(late);
+        late = endAfter(options.deadlineMs);
+      });
+    return { ok: true, value: readAnswer(text, ANSWERS[name], name, answer) };
   } finally {
+    clearTimeout(late);
     ended.abort();
   }
 }

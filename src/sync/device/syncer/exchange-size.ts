@@ -1,6 +1,6 @@
 import { requireAnswer, type HubAnswer, type RetryLater } from './transport.ts';
 
-const SHARE_MIN = 1 / 64;
+export const SHARE_MIN = 1 / 64;
 /** Number of successful exchanges before the size is doubled. */
 const GROW_AFTER = 16;
 
