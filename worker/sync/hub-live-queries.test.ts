@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { utf8Bytes } from '../../src/codec/utf8.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { HubLiveQueries } from './hub-live-queries.ts';
@@ -55,4 +56,45 @@ test('a live query reports hub_unreachable when the hub is silent, and is sent a
   ]);
   expect(opened).toBe(2);
   live.close();
+});
+
+/** A live query whose streams end after these texts. */
+function cutOff(...texts: readonly string[]) {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const told: LiveAnswer[] = [];
+  let opened = 0;
+  const live = new HubLiveQueries({
+    open: () => {
+      opened += 1;
+      const body = new ReadableStream<Uint8Array>({
+        start(to) {
+          for (const text of texts) to.enqueue(utf8Bytes(text));
+          to.close();
+        },
+      });
+      const headers = { 'content-type': 'text/event-stream' };
+      return Promise.resolve(new Response(body, { headers }));
+    },
+  });
+  live.subscribe(1, 'secret', '1', (_, answer) => void told.push(answer));
+  onTestFinished(() => live.close());
+  return { told, opened: () => opened };
+}
+
+test.each([[], [': hello\n\n']])(
+  'a live query whose stream is cut off before any answer reports it, and is sent again less and less often',
+  async (...texts) => {
+    const { told, opened } = cutOff(...texts);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened()).toBeLessThan(12);
+    expect(told[0]).toMatchObject({ status: 503, body: expect.stringContaining('streams') });
+  },
+);
+
+test('a live query whose stream is cut off after its answer reports nothing, and is sent again at once', async () => {
+  const { told, opened } = cutOff(': hello\n\n', 'event: answer\ndata: 0 200 tag\ndata: {}\n\n');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(opened()).toBeGreaterThan(60);
+  expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200]));
 });

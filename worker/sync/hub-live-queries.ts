@@ -28,6 +28,8 @@ export interface HubLiveOptions {
 const STREAMS_MAX = 2;
 /** Queries that start within this time (ms) share a stream. The page sends each query in a separate message. */
 const GATHER_MS = 4;
+/** A stream works if so many parts of it have come. */
+const SIGNS_OF_HEALTH = 2;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 30_000;
 
@@ -151,7 +153,7 @@ class Stream {
   async run(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
-      const failure = await this.follow();
+      const failure = (await this.follow()) ?? (this.isKnown ? undefined : NO_ANSWER);
       if (signal.aborted) return;
       // The first temporary failure of a stream that has worked is not reported, because the stream may be open again at once.
       if (failure && !(failure.isPassing && this.failures === 0 && this.isKnown))
@@ -222,6 +224,7 @@ class Stream {
     broken: AbortController,
   ): Promise<Failure | undefined> {
     let ended: Failure | undefined;
+    let parts = 0;
     const stop = (): void => broken.abort();
     let silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
     try {
@@ -237,7 +240,8 @@ class Stream {
         () => {
           clearTimeout(silent);
           silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
-          this.failures = 0;
+          // A proxy may cut off every stream after its first part.
+          if (++parts === SIGNS_OF_HEALTH) this.failures = 0;
         },
       );
       return ended;
@@ -253,9 +257,21 @@ class Stream {
     // The query was removed, or has moved to another stream.
     if (!live || this.ended.signal.aborted || !this.byId.has(live.id)) return;
     live.tag = tag;
+    this.failures = 0;
     live.emit(live.id, { status: Number(status), body });
   }
 }
+
+/** The stream broke, and no answer has come yet. */
+const NO_ANSWER: Failure = {
+  status: 503,
+  body: refusalBody(
+    'hub_unreachable',
+    'The hub has accepted the live query, but its answer did not arrive: servers in between must pass on streams.',
+  ),
+  retryMs: undefined,
+  isPassing: true,
+};
 
 /** Status of the response of an older hub, which has no live queries. */
 const NO_SUCH_PLACE = 404;
