@@ -15,6 +15,7 @@ import {
   isRead,
   liveUnreached,
   notAnswered,
+  TO_HUB_ALONE,
   unanswered,
   unreached,
 } from '../worker/sync/hub-queries.ts';
@@ -161,9 +162,8 @@ async function send(
   }, ms);
   let parts: Sent['parts'];
   try {
-    // A redirect could lose the body, or send the secret to another server.
-    const how = { credentials: 'omit', redirect: 'error', signal } as const;
-    const response = await abortableFetch(`${remote.url}${path}`, { ...message, ...how });
+    const how = { ...message, ...TO_HUB_ALONE, signal };
+    const response = await abortableFetch(`${remote.url}${path}`, how);
     if (takesParts && response.body && !isText(response)) {
       parts = partsOf(response.body, ended);
       return { response, text: '', parts };
@@ -219,7 +219,7 @@ async function openLive(
   signal: AbortSignal,
 ): Promise<Response> {
   const headers = { ...headersOf({ secret }), 'content-type': 'application/json' };
-  const how = { credentials: 'omit', redirect: 'error', signal } as const;
+  const how = { ...TO_HUB_ALONE, signal };
   try {
     return await abortableFetch(`${remote.url}/live/`, { method: 'POST', headers, body, ...how });
   } catch (cause) {

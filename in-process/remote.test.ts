@@ -273,7 +273,11 @@ test('close() ends a stream', async () => {
 });
 
 test('an unreachable hub and a server that is not a hub cause different errors', async () => {
-  const proxy = createServer((_, response) => response.writeHead(502).end('<html>no</html>'));
+  const proxy = createServer(({ url }, response) =>
+    url === '/moved/'
+      ? response.writeHead(308, { location: '/' }).end()
+      : response.writeHead(502).end('<html>no</html>'),
+  );
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const address = proxy.address();
   const port = typeof address === 'object' && address ? address.port : 0;
@@ -281,6 +285,9 @@ test('an unreachable hub and a server that is not a hub cause different errors',
   const answered = elsewhere.client().query(1);
   await expect(answered).rejects.toBeInstanceOf(ConnectionNeeded);
   await expect(answered).rejects.toThrow('status 502');
+  const moved = await connect({ url: `http://127.0.0.1:${port}/moved`, secret: 'any' });
+  await expect(moved.client().query(1)).rejects.toThrow('redirects to another URL');
+  await moved.close();
   await new Promise((resolve) => {
     proxy.close(resolve);
     proxy.closeAllConnections();

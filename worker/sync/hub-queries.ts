@@ -100,7 +100,7 @@ export async function openLive(
     'x-faunadb-api-version': '4',
     'content-type': 'application/json',
   };
-  const how = { credentials: 'omit', redirect: 'error', signal } as const;
+  const how = { ...TO_HUB_ALONE, signal };
   try {
     return await network.fetch(`${url}/live/`, { method: 'POST', headers, body, ...how });
   } catch (cause) {
