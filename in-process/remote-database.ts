@@ -228,5 +228,21 @@ async function openLive(
   }
 }
 
-const unreachedHere = ({ url }: Remote, otherwise: Refusal): Promise<Refusal> =>
-  unreached(otherwise, { url, network: globalThis });
+async function unreachedHere({ url }: Remote, otherwise: Refusal): Promise<Refusal> {
+  const said = await unreached(otherwise, { url, network: globalThis });
+  const why = reasonOfNode(otherwise);
+  return why
+    ? new Refusal(said.code, `${said.message} Node: ${why}.`, { cause: said.cause })
+    : said;
+}
+
+/**
+ * Why Node has no connection, such as `connect ECONNREFUSED 127.0.0.1:8443` or `self-signed certificate`. Undefined in a page, which is not
+ * told. The error about all addresses of a name has no message.
+ */
+function reasonOfNode(error: Error): string | undefined {
+  const { cause } = error;
+  if (!(cause instanceof Error)) return undefined;
+  if (!(error instanceof TypeError)) return reasonOfNode(cause);
+  return cause.message || (cause as NodeJS.ErrnoException).code;
+}
