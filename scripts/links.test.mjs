@@ -47,9 +47,9 @@ test('links in documents lead to existing files and headings', () => {
   expect(dead).toEqual([]);
 });
 
-test('docs/index.md links an answer to each of eleven everyday questions', () => {
+test('docs/index.md links an answer to each of fourteen everyday questions', () => {
   const rows = [...textOf(join(root, 'docs/index.md')).matchAll(/^\| (.+\?) \| (.+) \|$/gm)];
-  expect(rows.map(([, question]) => question)).toHaveLength(11);
+  expect(rows.map(([, question]) => question)).toHaveLength(14);
   for (const [, question, answer = ''] of rows) {
     const targets = [...answer.matchAll(LINK)].map(([, target = '']) => target.split('#')[0] ?? '');
     expect(targets, question).not.toEqual([]);
