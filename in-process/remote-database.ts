@@ -64,6 +64,8 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const { response, text } = await send(remote, '/', sent, { reads, ms, given: signal });
       if (!answerIn(text)) throw unanswered(reads, foreign(response));
       const { status } = response;
+      const notice = response.headers.get('x-burrow-notice');
+      if (notice !== null) console.warn('Burrow:', notice);
       const body = explained({ status, body: text }, call.secret);
       return { status, body, metrics: metricsIn(response.headers), isFromHub: true };
     },

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createLiveRoute } from '../hub/live/live-route.ts';
 import { DEFAULT_SETTINGS } from '../hub/settings/settings.ts';
 import { startTestHub, type TestHub } from '../hub/testing/test-hub.ts';
@@ -270,6 +270,18 @@ test('close() ends a stream', async () => {
   const next = reader?.read();
   await open.close();
   await expect(next).rejects.toBeInstanceOf(DatabaseClosed);
+});
+
+test('a notice of the hub about permissions that no longer apply is a warning', async () => {
+  const client = remote.client();
+  await client.query(q.CreateCollection({ name: 'open', permissions: { read: 'public' } }));
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const privileges = { resource: q.Collection('open'), actions: { read: true } };
+  await client.query(q.CreateRole({ name: 'reader', privileges }));
+  expect(warn.mock.calls).toEqual([
+    ['Burrow:', expect.stringContaining('permissions of open no longer give access')],
+  ]);
+  warn.mockRestore();
 });
 
 test('an unreachable hub and a server that is not a hub cause different errors', async () => {

@@ -24,7 +24,16 @@ test('create_role returns a notice of the permissions that no longer apply', asy
   const { status, notices } = await w.answer(role('readers', coll('notes'), coll('users')));
   expect(status).toBe(201);
   expect(notices).toEqual([
-    'Because of role readers, the permissions of notes, users_by_email no longer give access: give it by roles.',
+    'Because of role readers, the permissions of notes no longer give access: give it by roles.',
+    expect.stringContaining('pages of users_by_email'),
+  ]);
+});
+
+test('an index over a collection that the role names still serves logins, and the notice says so', async () => {
+  const w = await world();
+  const { notices } = await w.answer(role('readers', coll('users')));
+  expect(notices).toEqual([
+    'Because of role readers, pages of users_by_email have only documents that the caller may read. Logins with it still work.',
   ]);
 });
 
@@ -42,6 +51,11 @@ test('updating a role with a new resource returns the notice too', async () => {
 
 test.each([
   ['a resource that another role names', [role('first', coll('notes'))], coll('notes')],
+  [
+    'a collection whose index another role names',
+    [role('first', { index: 'users_by_email' })],
+    coll('users'),
+  ],
   ['a resource without permissions', [{ create_collection: obj({ name: 'bare' }) }], coll('bare')],
 ])('a role that names %s causes no notice', async (_, before, resource) => {
   const w = await world();

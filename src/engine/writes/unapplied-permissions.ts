@@ -10,6 +10,8 @@ import {
 import { resourceName } from '../catalog/refs.ts';
 import type { Draft } from './draft.ts';
 
+type Permitted = Pick<IndexDefinition, 'ref' | 'name' | 'permissions'>;
+
 const namesIn = (roles: readonly RoleDefinition[]) =>
   new Set(roles.flatMap((role) => role.privileges.map(({ resource }) => resourceName(resource))));
 
@@ -22,21 +24,25 @@ export function warnOfUnappliedPermissions({ context, ref, previous }: Draft): v
   if (previous) others.push(roleDefinitionOf({ ...role, fields: previous }));
   const before = namesIn(others);
   const added = [...namesIn([role])].filter((name) => !before.has(name));
-  // An index is affected if it covers a collection that the role names: its pages then show only documents that the caller may read.
+  const isNamed = ({ ref: of }: Permitted): boolean => added.includes(resourceName(of));
+  const wasNamed = ({ ref: of }: Permitted): boolean => before.has(resourceName(of));
   const covers = (index: IndexDefinition): boolean =>
     added.some((name) => typeof name === 'number' && sourceCovering(index, name));
-  const lost = [
-    ...schema.all('collections'),
-    ...schema.all('functions'),
-    ...schema.all('indexes'),
-  ].filter(
-    (each) =>
-      each.permissions?.size &&
-      (added.includes(resourceName(each.ref)) || ('sources' in each && covers(each))),
+  const indexes = schema.all('indexes');
+  const all = [...schema.all('collections'), ...schema.all('functions'), ...indexes];
+  const note = (of: readonly Permitted[], text: (names: string) => string): void => {
+    const names = of.filter(({ permissions }) => permissions?.size).map(({ name }) => name);
+    if (names.length > 0)
+      context.meters.addNotice(`Because of role ${role.name}, ${text(names.join(', '))}`);
+  };
+  note(
+    all.filter(isNamed),
+    (names) => `the permissions of ${names} no longer give access: give it by roles.`,
   );
-  if (lost.length === 0) return;
-  const names = lost.map(({ name }) => name).join(', ');
-  context.meters.addNotice(
-    `Because of role ${role.name}, the permissions of ${names} no longer give access: give it by roles.`,
+  // Logins need only the index. Naming it in a role as well would take it from the client key, and nobody could log in.
+  note(
+    indexes.filter((index) => !isNamed(index) && !wasNamed(index) && covers(index)),
+    (names) =>
+      `pages of ${names} have only documents that the caller may read. Logins with it still work.`,
   );
 }
