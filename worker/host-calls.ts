@@ -111,6 +111,7 @@ export function onMessage({ database, streams, port }: Opened, message: PageMess
       database.stored.afterEnds(message.workers).catch(report);
       return;
     case 'hidden':
+      void database.http.log?.flush();
       database.stored.maybeFlush().catch(report);
       return;
     case 'ping':

@@ -15,7 +15,7 @@ const API_VERSION = '4';
  * copy instead of at the hub, or twice.
  */
 export const READ_PLACE = "queries with `at`, except `at: 'hub'`";
-/** How long log records are collected, in ms, before they are written together. */
+/** How long log records are collected, in ms, before they are written together. The first record after a pause is written at once. */
 const FLUSH_MS = 2000;
 
 export class QueryRunner {
@@ -43,13 +43,14 @@ export class QueryRunner {
     return queryReply(answer, secret);
   }
 
-  /** Ensures that recorded queries are written soon, even if they are few. */
+  /** Ensures that recorded queries are written soon, even if they are few: the page may be left at any time. */
   scheduleFlush(): void {
     const { log } = this.host;
     if (!log?.isDirty || this.flushing !== undefined) return;
+    void log.flush();
     this.flushing = setTimeout(() => {
       this.flushing = undefined;
-      void log.flush();
+      this.scheduleFlush();
     }, FLUSH_MS);
   }
 
