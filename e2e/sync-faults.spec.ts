@@ -503,6 +503,48 @@ test('F11: if the browser drops all storage, a login loads the copy from the hub
   expect(await atHub(hub)).toEqual(['one', 'three', 'two']);
 });
 
+/** Resolves when the page has ended a worker. */
+const endOfWorker = (page: Page): Promise<boolean> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const terminate = Reflect.get(Worker.prototype, 'terminate');
+        Worker.prototype.terminate = function (this: Worker) {
+          terminate.call(this);
+          resolve(true);
+        };
+      }),
+  );
+
+test('F11: pages that notice that all storage was dropped do not block the next one', async ({
+  profile,
+  hub,
+}) => {
+  // With a profile on disk, because Chromium does not block workers of a private window.
+  const page = await profile.openTab();
+  const other = await profile.openTab();
+  const secret = await hub.token(ALICE);
+  const ends: Promise<boolean>[] = [];
+  for (const each of [page, other]) {
+    ends.push(endOfWorker(each));
+    await openSynced(each, { url: hub.url, secret });
+  }
+  await submitNote(page, 'one');
+  await settled(page);
+  hub.proxy.set('down');
+  await submitNote(page, 'lost');
+  await evict(page, 'all');
+  // The pages end their workers, which Chromium may block for ever while they close their files.
+  for (const each of [page, other])
+    expect(await failureToSubmit(each, 'refused')).toBe('storage_unavailable');
+  expect(await Promise.all(ends)).toEqual([true, true]);
+  await other.close();
+  await loadApp(page);
+  hub.proxy.set('up');
+  await openSynced(page, { url: hub.url, secret });
+  await expect.poll(() => shownIn(page)).toEqual(['one']);
+});
+
 test('F13, S11: a copied profile becomes another device: both agree, and no write is lost or duplicated', async ({
   profile,
   hub,

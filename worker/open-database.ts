@@ -117,13 +117,16 @@ export async function openDatabase(
     stopWarmUp?.();
     jobs.close();
     endLongQueries();
-    await copy.sync.stop();
+    await copy.sync.leave();
     copy.sync.files.close();
     liveRouter.close();
     live.close();
     await logs.close();
     await local.close();
     joined.leave();
+    // Last, because Chromium blocks the worker for ever here, even when it is terminated, if the data of the site was cleared. An open
+    // connection of such a worker would block the database until the browser is restarted.
+    await copy.sync.secondCopy.close();
   };
   return {
     ...found,

@@ -218,16 +218,20 @@ export class ReconnectingConnection {
   }
 
   async close(): Promise<void> {
-    if (this.state.state === 'open') this.end(databaseClosed);
-    await this.closing;
+    await this.disconnect();
     await Promise.all([this.checkpoint.flush(), this.options.mark?.remove()]);
   }
 
   /** Closes the connection for good, because the stored database is about to be deleted. */
   async abandon(): Promise<void> {
-    if (this.state.state === 'open') this.end(databaseClosed);
-    await this.closing;
+    await this.disconnect();
     await this.checkpoint.abandon();
+  }
+
+  /** Ends the store, and resolves when it has no connection any more, not even one that was just being opened again. */
+  private async disconnect(): Promise<void> {
+    if (this.state.state === 'open') this.end(databaseClosed);
+    await Promise.allSettled([this.closing, this.reopening]);
   }
 
   private async connect(): Promise<Connection> {

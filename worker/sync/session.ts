@@ -202,10 +202,15 @@ export class SyncSession {
 
   /** Stops the exchange with the hub, also one that is still starting. Stored documents can still be read and written. */
   async stop(): Promise<void> {
+    await this.leave();
+    await this.secondCopy.close();
+  }
+
+  /** The same as `stop()`, but the second copy of unsent writes stays open. */
+  async leave(): Promise<void> {
     this.stops += 1;
     this.failWaits(stopped());
     await this.shared.leave();
-    await this.secondCopy.close();
   }
 
   async unsent(): Promise<number> {
