@@ -6,8 +6,8 @@ import type * as burrow from 'burrowdb';
 import { q } from 'burrowdb';
 import { BurrowProvider, useQuery, useSession } from 'burrowdb/react';
 import { openDatabase, openHub } from 'burrowdb/testing';
-import { SharedDevice } from './people.tsx';
-import { Sites } from './search.tsx';
+import { SharedDevice } from './examples/people.tsx';
+import { Sites } from './examples/search.tsx';
 
 const openedNames: string[] = [];
 const closing: (() => unknown)[] = [];
