@@ -2,8 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { q } from '../src/index.ts';
 import { createNetwork, openDatabase, openHub, type TestHub } from './testing.ts';
-
-const notes = q.Collection<{ n: number }>('notes');
+import { addMember, notes } from './testing/member.ts';
 
 /** A new child database of the hub with a user. */
 async function openTenant(hub: TestHub, name: string) {
@@ -11,20 +10,7 @@ async function openTenant(hub: TestHub, name: string) {
   await root.query(q.CreateDatabase({ name }));
   const { secret } = await root.query(q.CreateKey({ role: 'admin', database: q.Database(name) }));
   const admin = hub.client({ secret });
-  await admin.query(
-    q.Do(q.CreateCollection({ name: 'users' }), q.CreateCollection({ name: 'notes' })),
-  );
-  const user = q.Ref(q.Collection('users'), '1');
-  await admin.query(q.Create(user, { credentials: { password: 'secret' } }));
-  await admin.query(
-    q.CreateRole({
-      name: 'member',
-      membership: { resource: q.Collection('users') },
-      privileges: [{ resource: notes, actions: { read: true, create: true } }],
-    }),
-  );
-  const { secret: key } = await admin.query(q.CreateKey({ role: 'client' }));
-  return { admin, login: { user, password: 'secret', key } };
+  return { admin, login: await addMember(admin) };
 }
 
 test.each([

@@ -2,26 +2,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { q } from '../src/index.ts';
 import { createNetwork, openDatabase, openHub } from './testing.ts';
+import { addMember, notes } from './testing/member.ts';
 
 test('unlock() of a copy with a revoked token logs in again and sends waiting writes', async () => {
   const hub = await openHub();
   onTestFinished(() => hub.close());
   const admin = hub.client();
-  await admin.query(
-    q.Do(q.CreateCollection({ name: 'users' }), q.CreateCollection({ name: 'notes' })),
-  );
-  const user = q.Ref(q.Collection('users'), '1');
-  const notes = q.Collection('notes');
-  await admin.query(q.Create(user, { credentials: { password: 'secret' } }));
-  await admin.query(
-    q.CreateRole({
-      name: 'member',
-      membership: { resource: q.Collection('users') },
-      privileges: [{ resource: notes, actions: { read: true, create: true } }],
-    }),
-  );
-  const { secret: key } = await admin.query(q.CreateKey({ role: 'client' }));
-  const login = { user, password: 'secret', key };
+  const login = await addMember(admin);
   const network = createNetwork();
   const db = await openDatabase('copy', { network });
   onTestFinished(() => db.close());
