@@ -2,6 +2,8 @@
  * Every limit on input and work. Names end in their unit. The tables that the browser loads are modules, so a bundle contains only the
  * limits that it uses, each where it is used.
  */
+import { bodyBytesPerMs } from './limits/sync.ts';
+
 export * as DATA_LIMITS from './limits/data.ts';
 export * as LIMITS from './limits/database.ts';
 export * as SYNC_LIMITS from './limits/sync.ts';
@@ -12,11 +14,8 @@ export const HUB_LIMITS = {
   requestLineBytes: 16 * 1024,
   headerMs: 10_000,
   requestMs: 60_000,
-  /**
-   * A request with a body may take longer than `requestMs`: by a millisecond for each of so many bytes that have arrived. Devices wait as
-   * long for the answer to a push (`worker/sync/http-transport.ts`).
-   */
-  bodyBytesPerMs: 8,
+  /** A request with a body may take longer than `requestMs`: by a millisecond for each of so many bytes that have arrived. */
+  bodyBytesPerMs,
   keepAliveMs: 5_000,
   /** How long a connection waits for another one to end when its address has the maximum number of connections. */
   connectionWaitMs: 10_000,

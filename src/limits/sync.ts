@@ -58,3 +58,5 @@ export const fileBytes = 1024 * 1024 * 1024;
 export const filesInVerdict = 1_000;
 /** A file that no document refers to is removed after this time, because a write that refers to it may be on its way. */
 export const filesKeptMs = 86_400 * 1000;
+/** Bytes of a body that the slowest supported connection transfers in a millisecond: hub and device wait longer for longer bodies. */
+export const bodyBytesPerMs = 8;

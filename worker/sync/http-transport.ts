@@ -44,8 +44,6 @@ export interface HttpTransportOptions {
 /** Status of an unknown path: the URL of the hub may be wrong. */
 const NO_SUCH_PLACE = 404;
 
-/** Extends the timeout by the time that sending the body takes on the slowest supported connection. */
-const CHARS_PER_MS = 8;
 /** Length of a part of a response that is not a pull. */
 const PART_CHARS = SYNC_LIMITS.pullBytes * SHARE_MIN;
 
@@ -119,7 +117,8 @@ async function postTo<N extends RequestName>(
   const body = JSON.stringify(message);
   const ended = abortWith(options.signal);
   const endAfter = (ms: number) => setTimeout(() => ended.abort(), ms);
-  let late = endAfter(options.deadlineMs + Math.ceil(body.length / CHARS_PER_MS));
+  // Extended by the time that sending the body takes.
+  let late = endAfter(options.deadlineMs + Math.ceil(body.length / SYNC_LIMITS.bodyBytesPerMs));
   try {
     const answer = await options.fetch(`${options.url}/sync/${name}`, {
       method: 'POST',
