@@ -150,10 +150,10 @@ const NO_PROGRESS = 'The hub says that there is more to pull, but does not send 
 
 /** Whether the next pull would be the same request. */
 const hasNothing = (pulled: Pulled, message: Pull): boolean => {
+  if (pulled.puts.length + pulled.leaves.length > 0) return false;
   const { cursor, sets, schema } = nextPull(message, pulled);
   const next = JSON.stringify([cursor, sets, schema]);
-  const isSame = next === JSON.stringify([message.cursor, message.sets, message.schema]);
-  return isSame && pulled.puts.length + pulled.leaves.length === 0;
+  return next === JSON.stringify([message.cursor, message.sets, message.schema]);
 };
 
 const messageFrom = (
