@@ -150,14 +150,13 @@ async function postTo<N extends RequestName>(
 
 /** @throws ForeignAnswer if the text is not such an answer: then it is from another server */
 export function readAnswer<T>(text: string, schema: Schema<T>, name: string, from: Response): T {
-  const { message } = foreign(from);
   const json = tryJson(text);
-  if (json === undefined) throw new ForeignAnswer(message);
+  if (json === undefined) throw new ForeignAnswer(foreign(from).message);
   try {
     return schema(json, name);
   } catch (reason) {
     throw reason instanceof SchemaMismatch
-      ? new ForeignAnswer(`${message} ${reason.message}`)
+      ? new ForeignAnswer(`${foreign(from).message} ${reason.message}`)
       : reason;
   }
 }
