@@ -5,11 +5,13 @@ import { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, Http2ServerRequest, type ClientHttp2Session } from 'node:http2';
 import { connect, Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { answerText } from '../../src/http/message.ts';
 import type { HubRoute } from '../http/route.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
+import { makeCertificate } from '../testing/certificate.ts';
 import { openTestHub } from '../testing/test-hub.ts';
 
 let socket: Socket | undefined;
@@ -68,6 +70,40 @@ test('only a few of thousands of pipelined requests on a used connection are exe
   expect(made()).toBeGreaterThan(1);
   expect(made()).toBeLessThan(200);
 });
+
+test.each([
+  ['cleartext', undefined],
+  ['TLS', makeCertificate()],
+])(
+  'of requests on many used connections of an address (%s), only some are parsed in one turn of the event loop',
+  async (_, tls) => {
+    const hub = await openTestHub({ ...(tls && { tls }) });
+    const connections = Array.from({ length: 100 }, () =>
+      tls
+        ? connectTls({ port: hub.port, host: '127.0.0.1', ca: tls.cert })
+        : connect(hub.port, '127.0.0.1'),
+    );
+    onTestFinished(() => connections.forEach((each) => each.destroy()));
+    const received = connections.map(() => '');
+    connections.forEach((each, at) => each.on('data', (part) => (received[at] += String(part))));
+    const haveAnswers = (count: number) => () =>
+      expect(received.map(answersIn)).toEqual(received.map(() => count));
+    for (const each of connections) each.write(PING);
+    await vi.waitFor(haveAnswers(1), 20_000);
+    const perTurn = [0];
+    const count = (): void => {
+      if (perTurn.at(-1) === 0) setImmediate(() => perTurn.push(0));
+      perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + 1;
+    };
+    subscribe('http.server.request.start', count);
+    onTestFinished(() => void unsubscribe('http.server.request.start', count));
+    for (const each of connections) each.write(PING.repeat(20));
+    await vi.waitFor(haveAnswers(21), 20_000);
+    expect(perTurn.reduce((sum, made) => sum + made, 0)).toBe(2000);
+    // Some connections are read before the others wait, and some of those continue in the same turn.
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(400);
+  },
+);
 
 test('a large first chunk is answered completely', async () => {
   const hub = await openTestHub();

@@ -55,8 +55,8 @@ export class Acceptor {
     });
     this.http1 = new Http1Connections({
       settings,
-      onArrived: ({ socket }, response) =>
-        this.places.requested(socket, peer(socket).address, response),
+      peerOf: peer,
+      onArrived: (socket, address, response) => this.places.requested(socket, address, response),
       onRequest,
       onUpgrade: (socket) => this.places.upgraded(socket, peer(socket).address),
       onWebSocket,
@@ -148,7 +148,7 @@ export class Acceptor {
         if (isHttp2) this.http2.serve(socket, head);
         else this.http1.serve(socket);
       };
-      if (head.length > HEAD_BYTES) this.inTurn(handOver);
+      if (head.length > HEAD_BYTES || this.http1.mustWait(socket)) this.inTurn(handOver);
       else handOver();
     };
     socket.on('error', ignore);

@@ -1,14 +1,17 @@
 /** Node's HTTP/1.1 server, which does not listen but is handed its connections. Limits pipelined requests and handles upgrades. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Peer } from '../admission/addresses.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { ReadingTurns } from './reading-turns.ts';
 import { respondToProtocolError } from './response-texts.ts';
 import { limitParts, readInPieces, unshiftInPieces } from './small-parts.ts';
 
 export interface Http1Options {
   readonly settings: HubSettings;
+  readonly peerOf: (socket: Socket) => Peer;
   /** Called with each request before anything else is done with it. */
-  readonly onArrived: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly onArrived: (socket: Socket, address: string, response: ServerResponse) => void;
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
   readonly onUpgrade: (socket: Socket) => void;
   readonly onWebSocket: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
@@ -44,6 +47,7 @@ export class Http1Connections {
   private readonly declined = new WeakSet<Socket>();
   /** Connections that are read in pieces. */
   private readonly pieced = new WeakSet<Socket>();
+  private readonly turns = new ReadingTurns();
 
   constructor(options: Http1Options) {
     this.options = options;
@@ -51,7 +55,15 @@ export class Http1Connections {
   }
 
   serve(socket: Socket): void {
+    const { address, isTrusted } = this.options.peerOf(socket);
+    // The connections of a trusted proxy are those of many callers.
+    if (!isTrusted) this.turns.add(socket, address);
     this.server.emit('connection', socket);
+  }
+
+  /** Whether a new connection must wait for a later turn of the event loop, because its address had its share of this one. */
+  mustWait(socket: Socket): boolean {
+    return this.turns.hasHadShare(this.options.peerOf(socket).address);
   }
 
   /** Closes idle connections. Others close after their response. */
@@ -85,9 +97,11 @@ export class Http1Connections {
     // Node itself would respond to it without a body, and without a limit on the number of requests that wait.
     server.on('checkExpectation', take);
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      this.options.onUpgrade(socket);
-      if (offersWebSocket(request)) this.options.onWebSocket(request, socket, head);
-      else this.declineUpgrade(request, socket, head);
+      const { onUpgrade, onWebSocket, peerOf } = this.options;
+      onUpgrade(socket);
+      if (!offersWebSocket(request)) return this.declineUpgrade(request, socket, head);
+      this.turns.remove(socket, peerOf(socket).address);
+      onWebSocket(request, socket, head);
     });
     // Node starts the timer that checks deadlines when the server listens, which this one never does.
     server.emit('listening');
@@ -97,7 +111,9 @@ export class Http1Connections {
   private take(request: IncomingMessage, response: ServerResponse): void {
     const { onArrived, onRequest } = this.options;
     const { socket } = request;
-    onArrived(request, response);
+    const { address, isTrusted } = this.options.peerOf(socket);
+    onArrived(socket, address, response);
+    if (!isTrusted) this.turns.requested(request, address);
     limitParts(request, () => this.endMisused(socket));
     if (request.headers['transfer-encoding'] !== undefined && !this.pieced.has(socket)) {
       this.pieced.add(socket);
@@ -140,7 +156,7 @@ export class Http1Connections {
         lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
     const start = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
     unshiftInPieces(socket, Buffer.concat([start, head]));
-    this.serve(socket);
+    this.server.emit('connection', socket);
   }
 
   private endMisused(socket: Socket): void {

@@ -1,0 +1,62 @@
+/**
+ * Limits how many requests over HTTP/1.1 of one address are parsed in one turn of the event loop. Node parses all that has arrived on
+ * all connections in the same turn: of a hundred connections with twenty requests each, this takes 50 ms.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { LoopTurns } from '../event-loop/loop-turns.ts';
+
+/** They take about 2 ms. */
+const REQUESTS_PER_TURN = 64;
+/** How many paused connections are read again in one turn. */
+const READ_ON = { ms: Infinity, count: 4 };
+
+export class ReadingTurns {
+  /** The open connections of each address, with the newest request of each. */
+  private readonly open = new Map<string, Map<Socket, IncomingMessage | undefined>>();
+  /** For each address, the requests that were parsed in this turn. */
+  private readonly parsed = new Map<string, number>();
+  private readonly turns = new LoopTurns({ alone: READ_ON, besideOthers: READ_ON });
+
+  /** Whether as many requests of this address were parsed in this turn as may be. */
+  hasHadShare(address: string): boolean {
+    return (this.parsed.get(address) ?? 0) >= REQUESTS_PER_TURN;
+  }
+
+  add(socket: Socket, address: string): void {
+    const ofAddress = this.open.get(address) ?? new Map<Socket, undefined>();
+    this.open.set(address, ofAddress.set(socket, undefined));
+    socket.once('close', () => this.remove(socket, address));
+  }
+
+  /** Forgets a connection that has closed or is no longer an HTTP/1.1 connection. */
+  remove(socket: Socket, address: string): void {
+    const ofAddress = this.open.get(address);
+    ofAddress?.delete(socket);
+    if (ofAddress?.size === 0) this.open.delete(address);
+  }
+
+  /** Counts a request. The address's other connections wait for a later turn once it has had its share of this one. */
+  requested(request: IncomingMessage, address: string): void {
+    const ofAddress = this.open.get(address);
+    if (ofAddress?.has(request.socket)) ofAddress.set(request.socket, request);
+    if (this.parsed.size === 0) setImmediate(() => this.parsed.clear());
+    const count = (this.parsed.get(address) ?? 0) + 1;
+    this.parsed.set(address, count);
+    if (count !== REQUESTS_PER_TURN) return;
+    for (const [socket, newest] of ofAddress ?? [])
+      // Bodies are read in turns of their own (`http/paced-reading.ts`).
+      if (socket !== request.socket && newest?.complete !== false) this.pause(socket, address);
+  }
+
+  private pause(socket: Socket, address: string): void {
+    if (socket.isPaused()) return;
+    socket.pause();
+    setImmediate(() => void this.readOn(socket, address));
+  }
+
+  private async readOn(socket: Socket, address: string): Promise<void> {
+    await this.turns.enter(address, address, () => socket.destroyed);
+    if (!socket.destroyed) socket.resume();
+  }
+}
