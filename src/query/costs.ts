@@ -14,6 +14,9 @@ export const COVERED = 0;
 /** The function body charges for each part, or for each element of a set, when it reaches it. */
 export const BY_PARTS = 0;
 
+/** A function whose result is computed with large integers (`nearest-double.ts`). */
+export const NEAREST_DOUBLE = 10_000;
+
 /** Characters that are copied, or compared one by one. */
 export const copying = (chars: number): number => chars * 2;
 

@@ -13,11 +13,13 @@ import {
 } from '../../values/number.ts';
 import { double, integer as toInteger, isDouble, isInteger } from '../../values/value.ts';
 import { integer, number, optional, param, someOf } from '../casts.ts';
-import { COVERED } from '../costs.ts';
+import { COVERED, NEAREST_DOUBLE } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf } from '../query-path.ts';
 import { refuseBound } from './bounds.ts';
+import { upperPart } from './fdlibm.ts';
+import * as nearest from './nearest-double.ts';
 import { roundNumber, truncateNumber } from './rounding.ts';
 
 /** Units of work of arithmetic. Large Integers take longest. */
@@ -164,8 +166,8 @@ const POWER_DEFAULT = 2;
 const pow = define(
   'pure',
   { pow: param(number, 'Number'), exp: optional(number, 'Number') },
-  COVERED,
-  ({ pow: base, exp = POWER_DEFAULT }) => double(Math.pow(toDouble(base), toDouble(exp))),
+  NEAREST_DOUBLE,
+  ({ pow: base, exp = POWER_DEFAULT }) => double(nearest.pow(toDouble(base), toDouble(exp))),
 );
 
 const hypot = define(
@@ -198,17 +200,8 @@ function hypotenuse(x: number, y: number): number {
   return Math.sqrt(upper * upperB - (difference * -difference - rest));
 }
 
-const bits = new DataView(new ArrayBuffer(8));
-
-/** Clears the lower 32 bits, so that the product of two such numbers is exact. */
-function upperPart(value: number): number {
-  bits.setFloat64(0, value);
-  bits.setUint32(4, 0);
-  return bits.getFloat64(0);
-}
-
-const exp = define('pure', { exp: param(number, 'Number') }, COVERED, (args) =>
-  double(Math.exp(toDouble(args.exp))),
+const exp = define('pure', { exp: param(number, 'Number') }, NEAREST_DOUBLE, (args) =>
+  double(nearest.exp(toDouble(args.exp))),
 );
 
 function requireLogarithm(value: NumberValue, context: PureContext): number {
@@ -217,12 +210,12 @@ function requireLogarithm(value: NumberValue, context: PureContext): number {
   return operand;
 }
 
-const ln = define('pure', { ln: param(number, 'Number') }, COVERED, (args, context) =>
-  double(Math.log(requireLogarithm(args.ln, context))),
+const ln = define('pure', { ln: param(number, 'Number') }, NEAREST_DOUBLE, (args, context) =>
+  double(nearest.ln(requireLogarithm(args.ln, context))),
 );
 
-const log = define('pure', { log: param(number, 'Number') }, COVERED, (args, context) =>
-  double(Math.log10(requireLogarithm(args.log, context))),
+const log = define('pure', { log: param(number, 'Number') }, NEAREST_DOUBLE, (args, context) =>
+  double(nearest.log10(requireLogarithm(args.log, context))),
 );
 
 export const numberRows: readonly FunctionRow[] = [
