@@ -15,11 +15,15 @@ let attacker: Client | undefined;
 let innocent: Client | undefined;
 
 async function open(): Promise<readonly string[]> {
-  db = await openDatabase('under-attack', { durability: 'relaxed' });
-  const admin = db.client();
-  const credentials = await prepare((query) => admin.query<{ secret?: string }>(new Expr(query)));
-  attacker = db.client({ secret: credentials.attacker });
-  innocent = db.client({ secret: credentials.innocent });
+  const database = await openDatabase('under-attack', { durability: 'relaxed' });
+  const credentials = await prepare((query, secret) =>
+    database
+      .client(secret === undefined ? {} : { secret })
+      .query<{ secret?: string }>(new Expr(query)),
+  );
+  attacker = database.client({ secret: credentials.attacker });
+  innocent = database.client({ secret: credentials.innocent });
+  db = database;
   return Object.keys(QUERIES);
 }
 
