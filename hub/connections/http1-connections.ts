@@ -162,9 +162,9 @@ export class Http1Connections {
   private endMisused(socket: Socket): void {
     if (socket.destroyed) return;
     this.options.onMisused(socket);
-    socket.destroy();
-    // Node would parse the pieces that have been read although the socket is destroyed.
+    // Node would parse the pieces that have been read although the socket is destroyed, which Node 26 no longer lets pause.
     socket.pause();
+    socket.destroy();
     stopParsing(socket);
   }
 }
