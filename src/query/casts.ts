@@ -29,6 +29,7 @@ import type {
 import type { Applicable } from './define.ts';
 import type { ArgumentPath, Cast, Parameter } from './function-row.ts';
 import { positionOf } from './query-path.ts';
+import { trimmed } from './trim.ts';
 import { NATIVE } from '../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../values/native-refs.ts';
 
@@ -271,7 +272,7 @@ export const temporal: Cast<Time | DateValue> = (value, where) =>
 
 /** A time unit, returned in the singular. */
 export const unit: Cast<TimeUnit> = (value, where) => {
-  const name = typeof value === 'string' ? value.trim().replace(/s$/, '') : undefined;
+  const name = typeof value === 'string' ? trimmed(value).replace(/s$/, '') : undefined;
   const found = TIME_UNITS.find((each) => each === name);
   return found ?? wrongType('Time Unit', value, where, `There are: ${TIME_UNITS.join(', ')}.`);
 };

@@ -68,11 +68,27 @@ test('to_number parses text like NumberFormat of Java in English', () => {
     ['2.5E9223372036854775808', '2.5'],
     ['5E-4009223372036854775807', '5'],
     ['-1E99999999999999999999999', '-1'],
+    ['\0\u001f\t7\u0001', '7'],
   ];
   for (const [text, expected] of cases) {
     expect(`${text} ${String(shown({ to_number: text }))}`).toBe(`${text} ${expected}`);
   }
-  for (const text of ['', '-', '+5', '--1', '- 1', '.', '-.', ',', 'E3', 'pear', '-NaN', '−5']) {
+  for (const text of [
+    '',
+    '-',
+    '+5',
+    '--1',
+    '- 1',
+    '.',
+    '-.',
+    ',',
+    'E3',
+    'pear',
+    '-NaN',
+    '−5',
+    '\u00a05',
+    '\ufeff5',
+  ]) {
     expect(shown({ to_number: text })).toEqual([`${ARGUMENT}[]`]);
   }
 });
@@ -123,10 +139,10 @@ test('to_time and to_date convert times, dates, numbers and text', () => {
   expect(shown({ to_date: { time: '1969-12-31T23:59:59Z' } })).toBe('{"@date":"1969-12-31"}');
   expect(shown({ to_date: '2024-05-05' })).toBe('{"@date":"2024-05-05"}');
   expect(shown({ to_date: { date: '2024-05-05' } })).toBe('{"@date":"2024-05-05"}');
-  for (const value of [1.5, null, '2024-05-05', object]) {
+  for (const value of [1.5, null, '2024-05-05', '\u00a02024-05-05T00:00Z', object]) {
     expect(shown({ to_time: value })).toEqual([`${ARGUMENT}[]`]);
   }
-  for (const value of [1, null, '2024-05-05T00:00Z', object]) {
+  for (const value of [1, null, '2024-05-05T00:00Z', '2024-05-05\u3000', object]) {
     expect(shown({ to_date: value })).toEqual([`${ARGUMENT}[]`]);
   }
 });

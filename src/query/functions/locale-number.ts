@@ -1,6 +1,7 @@
 /** Parses numbers as the English number format of Java does. Spec: functions 1.12, `to_number`. */
 import { INT64_MAX, INT64_MIN, type NumberValue } from '../../values/number.ts';
 import { double, integer } from '../../values/value.ts';
+import { trimmed } from '../trim.ts';
 
 const INT64_DIGITS = 19;
 
@@ -10,11 +11,11 @@ const INT64_DIGITS = 19;
  * the text does not start with a number.
  */
 export function parseLocaleNumber(text: string): NumberValue | undefined {
-  const trimmed = text.trim();
-  const negative = trimmed.startsWith('-');
-  const scanner = new Scanner(trimmed, negative ? 1 : 0);
+  const source = trimmed(text);
+  const negative = source.startsWith('-');
+  const scanner = new Scanner(source, negative ? 1 : 0);
   if (scanner.skip('∞')) return negative ? -Infinity : Infinity;
-  if (trimmed.startsWith('NaN')) return Number.NaN;
+  if (source.startsWith('NaN')) return Number.NaN;
   const whole = scanner.digits(',');
   const fraction = scanner.skip('.') ? scanner.digits('') : '';
   if (whole === '' && fraction === '') return undefined;

@@ -21,6 +21,7 @@ test('time and date parse text', () => {
   expect(shown(time(' 2024-03-01T10:15+02:00 '))).toBe('{"@ts":"2024-03-01T08:15:00Z"}');
   expect(shown(time('now'))).toBe('{"@ts":"2024-01-01T00:00:00Z"}');
   expect(shown(date('2024-02-29'))).toBe('{"@date":"2024-02-29"}');
+  expect(shown(date('\0\t2024-02-29\u001f'))).toBe('{"@date":"2024-02-29"}');
   expect(refusal(time('2024-03-01'))).toEqual(["[] Cannot cast '2024-03-01' to a time."]);
   expect(refusal(date('2023-02-29'))).toEqual(["[] Cannot cast '2023-02-29' to a date."]);
   expect(shown({ time: 5 })).toEqual([`${ARGUMENT}["time"]`]);
@@ -39,6 +40,7 @@ test('epoch counts units from 1970', () => {
     `[] epoch must be between -1000000000-01-01T00:00:00Z and ${END}`,
   ]);
   expect(epoch('1', 'week')).toEqual([`${ARGUMENT}["unit"]`]);
+  expect(epoch('1', 'day\u00a0')).toEqual([`${ARGUMENT}["unit"]`]);
   expect(epoch('1.5', 'day')).toEqual([`${ARGUMENT}["epoch"]`]);
 });
 

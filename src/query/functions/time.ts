@@ -32,19 +32,20 @@ import { COVERED, reading } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf } from '../query-path.ts';
+import { trimmed } from '../trim.ts';
 import { refuseBound } from './bounds.ts';
 
 // --- texts ----------------------------------------------------------------------------------------
 
 /** Parses a time: ISO 8601 with an offset, or `now`. */
 export function timeOfText(text: string, context: PureContext): Time {
-  const trimmed = text.trim();
-  if (trimmed === 'now') return timeOfMicros(context.session.snapshot);
-  return parseTime(trimmed) ?? refuseText(text, 'time', context);
+  const instant = trimmed(text);
+  if (instant === 'now') return timeOfMicros(context.session.snapshot);
+  return parseTime(instant) ?? refuseText(text, 'time', context);
 }
 
 export const dateOfText = (text: string, context: PureContext): DateValue =>
-  parseDate(text.trim()) ?? refuseText(text, 'date', context);
+  parseDate(trimmed(text)) ?? refuseText(text, 'date', context);
 
 const refuseText = (text: string, type: string, context: PureContext): never =>
   fail('invalid argument', positionOf(context.path), `Cannot cast '${text}' to a ${type}.`);
