@@ -23,8 +23,10 @@ export class ClassBuilder {
     if (mode === 'exact') return;
     if (isAsciiLetter(code)) this.addOther(otherAsciiCase(code));
     if (mode === 'unicode') {
-      const folded = foldOf(code);
-      this.addTest((each) => foldOf(each) === folded);
+      const upper = upperOf(code);
+      const folded = lowerOf(upper);
+      // As in Java, a character without an upper case is equal to itself alone: `ß` does not match `ẞ`.
+      if (folded !== upper) this.addTest((each) => foldOf(each) === folded);
     }
   }
 

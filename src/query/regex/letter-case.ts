@@ -7,8 +7,14 @@ const only = (text: string, otherwise: number): number => {
 
 const DOTTED_I = 0x130;
 
+/** The capital of a Greek letter with an iota below, for which `toUpperCase` writes the iota beside the letter. */
+function withIotaBelow(code: number): number {
+  if (code >= 0x1f80 && code <= 0x1faf) return code | 8;
+  return code === 0x1fb3 || code === 0x1fc3 || code === 0x1ff3 ? code + 9 : code;
+}
+
 export const upperOf = (code: number): number =>
-  only(String.fromCodePoint(code).toUpperCase(), code);
+  withIotaBelow(only(String.fromCodePoint(code).toUpperCase(), code));
 
 export const lowerOf = (code: number): number =>
   code === DOTTED_I ? 0x69 : only(String.fromCodePoint(code).toLowerCase(), code);

@@ -45,8 +45,14 @@ const UNICODE_POSIX: Readonly<Record<string, string>> = {
   Space: '\\p{White_Space}',
 };
 
-/** Binary properties, written after `Is`, in upper or lower case. */
+/**
+ * Binary properties, written after `Is`, in upper or lower case. The names of POSIX classes are among them, with the
+ * meaning that they have with the flag `U`.
+ */
 const BINARY: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(UNICODE_POSIX).map(([name, chars]) => [name.toUpperCase(), chars]),
+  ),
   ALPHABETIC: '\\p{Alphabetic}',
   LETTER: '\\p{L}',
   IDEOGRAPHIC: '\\p{Ideographic}',
@@ -62,11 +68,6 @@ const BINARY: Readonly<Record<string, string>> = {
   ASSIGNED: '\\p{Assigned}',
   NONCHARACTER_CODE_POINT: '\\p{Noncharacter_Code_Point}',
   NONCHARACTERCODEPOINT: '\\p{Noncharacter_Code_Point}',
-  DIGIT: '\\p{Nd}',
-  ALNUM: '[\\p{Alphabetic}\\p{Nd}]',
-  BLANK: '[\\p{Zs}\\t]',
-  GRAPH: '[^\\p{White_Space}\\p{Cc}\\p{Cs}\\p{Cn}]',
-  PRINT: '(?:[^\\p{White_Space}\\p{Cc}\\p{Cs}\\p{Cn}]|\\p{Zs})',
   WORD: '[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]',
   JOIN_CONTROL: '\\p{Join_Control}',
   JOINCONTROL: '\\p{Join_Control}',
@@ -103,11 +104,10 @@ const OTHER_CATEGORIES: Readonly<Record<string, string>> = {
   all: '[^]',
 };
 
-/** If letter case is ignored, these names match cased letters of every case. */
-const CASED_NAMES = new Set(
-  'Lower Upper Lu Ll Lt javaLowerCase javaUpperCase javaTitleCase'.split(' '),
-);
-const CASED_BINARY = new Set(['LOWERCASE', 'UPPERCASE', 'TITLECASE']);
+// If letter case is ignored, these names match cased letters of every case.
+const CASED_CATEGORIES = new Set(['Lu', 'Ll', 'Lt']);
+const CASED_NAMES = new Set('Lower Upper javaLowerCase javaUpperCase javaTitleCase'.split(' '));
+const CASED_BINARY = new Set('LOWER UPPER LOWERCASE UPPERCASE TITLECASE'.split(' '));
 const CASED = '[\\p{Lowercase}\\p{Uppercase}\\p{Lt}]';
 
 export interface PropertyFlags {
@@ -153,7 +153,9 @@ function categoryTest(name: string, flags: PropertyFlags): CharTest | undefined 
   const unicode = flags.unicodeClasses ? own(UNICODE_POSIX, name) : undefined;
   if (unicode !== undefined) return unicodeTest(unicode);
   if (posix !== undefined) return asciiTest(posix);
-  if (CATEGORIES.has(name)) return unicodeTest(`\\p{${name}}`);
+  if (CATEGORIES.has(name)) {
+    return unicodeTest(flags.ignoreCase && CASED_CATEGORIES.has(name) ? '\\p{LC}' : `\\p{${name}}`);
+  }
   const other = own(OTHER_CATEGORIES, name) ?? own(JAVA, name);
   return other === undefined ? undefined : unicodeTest(other);
 }

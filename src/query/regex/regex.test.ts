@@ -62,6 +62,11 @@ test('findMatches() finds the same matches as Java', () => {
     ['(?i)é', 'É', ''],
     ['(?iu)é', 'É', '0-1'],
     ['(?iu)[a-z]', 'İıI\u212a', '0-1 1-2 2-3 3-4'],
+    ['(?iu)ß', 'ßẞ', '0-1'],
+    ['(?iu)[ß]', 'ßẞ', '0-1'],
+    ['(?iu)ẞ', 'ßẞ', '0-1 1-2'],
+    ['(?iu)ᾀ', 'ᾀᾈ', '0-1 1-2'],
+    ['(?iu)[ᾈ-ᾏᾼ]', 'ᾀᾷᾳ', '0-1 2-3'],
     ['(?i)[^a]', 'aAb', '2-3'],
     ['(?i)\\p{Lu}', 'aA', '0-1 1-2'],
     ['[a-z&&[^b-d]]', 'abcde', '0-1 4-5'],
@@ -102,6 +107,16 @@ test('findMatches() knows the character properties of Java', () => {
     ['\\p{Punct}', '~'],
     ['\\P{Ll}', 'A'],
     ['(?U)\\p{Alpha}', 'é'],
+    ['\\p{IsAlpha}', 'é'],
+    ['\\p{IsLOWER}', 'é'],
+    ['\\p{Isupper}', 'É'],
+    ['(?i)\\p{IsUpper}', 'é'],
+    ['\\p{IsPunct}', '§'],
+    ['\\p{IsSpace}', '\u00a0'],
+    ['\\p{IsXDigit}', '٣'],
+    ['\\p{IsCntrl}', '\u0080'],
+    ['(?i)\\p{Lu}', 'é'],
+    ['(?i)\\p{javaUpperCase}', 'ª'],
   ];
   for (const [pattern, text] of found)
     expect(`${pattern} ${matches(pattern, text)}`).toBe(`${pattern} 0-1`);
@@ -110,6 +125,10 @@ test('findMatches() knows the character properties of Java', () => {
     ['\\p{javaWhitespace}', '\u00a0'],
     ['\\s', '\u00a0'],
     ['\\d', '٣'],
+    ['\\p{IsPunct}', '+'],
+    ['(?i)\\p{Lu}', 'ª'],
+    ['(?i)\\p{IsLl}', 'ª'],
+    ['(?i)\\p{gc=Lt}', 'ª'],
   ];
   for (const [pattern, text] of missed) expect(matches(pattern, text)).toBe('');
 });
