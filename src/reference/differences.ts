@@ -33,7 +33,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Regular expressions',
-    here: 'Patterns are matched in linear time. Back-references, lookahead and lookbehind, possessive quantifiers, atomic groups, Unicode blocks (`\\p{InGreek}`), `\\X` and `\\N{…}` are rejected as invalid. A pattern has at most 1,024 characters, a text at most 1,048,576.',
+    here: 'Patterns are matched in linear time. Back-references, lookahead and lookbehind, possessive quantifiers, atomic groups, Unicode blocks (`\\p{InGreek}`), the properties of identifiers (`\\p{javaJavaIdentifierStart}`), `\\X` and `\\N{…}` are rejected as invalid. A pattern has at most 1,024 characters, a text at most 1,048,576.',
     original: 'The engine of Java, which takes exponential time for some patterns.',
     why: 'A pattern must not block the worker that answers all other queries.',
   },
@@ -43,6 +43,20 @@ export const DIFFERENCES: readonly Difference[] = [
     original:
       'That of Java’s `Math`, which differs in 0 to 2 of a thousand results, in the last digit.',
     why: 'Java computes them with instructions of the processor. The engines of JavaScript differ from it, and from each other, in up to a tenth of the results. The other functions return exactly what Java does.',
+  },
+  {
+    area: 'Digits of doubles',
+    here: 'A Double is written with the fewest digits that read back as the same number, at least two: in answers, by `to_string` and by `format`.',
+    original:
+      'Java before version 19 wrote more digits for about one double in 300, and for half of the whole numbers above 2^53: 1.0E23 was 9.999999999999999E22, and 4.861982031725347E17 was 4.8619820317253472E17.',
+    why: 'Both texts are the same number. JavaScript writes the shorter one, and so do later versions of Java.',
+  },
+  {
+    area: 'Characters beyond U+FFFF',
+    here: 'A character such as an emoji is never divided: width and precision of `format` count it as one, an empty pattern does not match inside it, and `replacestr` of the empty text inserts nothing into it.',
+    original:
+      'Java counted two code units there: a precision could keep half a character, and an empty pattern matched in its middle.',
+    why: 'Half a character is no text: the answer shows `?` in its place.',
   },
   {
     area: 'Characters newer than a host',

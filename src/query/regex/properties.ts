@@ -115,7 +115,7 @@ export interface PropertyFlags {
   readonly unicodeClasses: boolean;
 }
 
-/** @throws PatternError for names that Java does not know, and for blocks (`InGreek`) */
+/** @throws PatternError for names that Java does not know, for blocks (`InGreek`) and for identifiers */
 export function propertyTest(name: string, flags: PropertyFlags): CharTest {
   const [kind = '', value] = name.split('=', 2);
   if (value !== undefined) return namedTest(kind.toLowerCase(), value, flags);

@@ -1,7 +1,7 @@
 /**
  * Regular expressions in the dialect of Java, matched in linear time. Refused, in addition to invalid patterns:
- * back-references, look-ahead and look-behind, possessive and atomic groups, blocks (`\p{InGreek}`), graphemes (`\X`)
- * and character names (`\N{…}`).
+ * back-references, look-ahead and look-behind, possessive and atomic groups, blocks (`\p{InGreek}`), identifiers
+ * (`\p{javaJavaIdentifierStart}`), graphemes (`\X`) and character names (`\N{…}`).
  */
 import { LIMITS } from '../../limits.ts';
 import { compile, type Instruction } from './compile.ts';
