@@ -27,5 +27,6 @@ test('FairList: items that are put back come first in their line, but not before
   const [, ...rest] = list.splice(0, 3);
   list.push(item('c1', 'few'));
   list.unshift(...rest);
+  expect(list.length).toBe(4);
   expect(textsOf(list.splice(0, 10))).toBe('c1 a2 a3 a4');
 });

@@ -34,6 +34,26 @@ test('FairQueue: a line that rejoins after its turn does not overtake others', (
   expect(take(queue)).toBe('b');
 });
 
+test('FairQueue: an emptied line keeps its last turn, within a group and as a group of its own', () => {
+  for (const group of [undefined, 'all']) {
+    const queue = new FairQueue<string>();
+    for (const name of ['a', 'b', 'c']) queue.add(name, name, group);
+    for (const name of ['a', 'b', 'c']) expect(take(queue)).toBe(name);
+    for (const name of ['a', 'b', 'c']) queue.end(name);
+    for (const name of ['c', 'b', 'a']) queue.add(name, name, group);
+    expect([take(queue), take(queue), take(queue)]).toEqual(['a', 'b', 'c']);
+  }
+});
+
+test('FairQueue: a line of which all items run does not keep the others waiting', () => {
+  const queue = new FairQueue<string>();
+  queue.add('a', 'a1');
+  queue.add('b', 'b1');
+  expect([take(queue, 2), take(queue, 2)]).toEqual(['a1', 'b1']);
+  queue.add('b', 'b2');
+  expect(take(queue, 2)).toBe('b2');
+});
+
 test('FairQueue limits how many items of one line run at once', () => {
   const queue = new FairQueue<string>();
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item);
@@ -46,6 +66,44 @@ test('FairQueue limits how many items of one line run at once', () => {
   ]);
   expect([queue.size, queue.countOf('a')]).toEqual([1, 3]);
   expect([queue.remove('a', 'a3'), queue.remove('a', 'a3')]).toEqual([true, false]);
+  expect([queue.size, queue.countOf('a'), queue.countOf('unknown')]).toEqual([0, 2, 0]);
+});
+
+test('FairQueue: running items count until they end, even if nothing of their line waits', () => {
+  const queue = new FairQueue<string>();
+  for (const item of ['a1', 'a2']) queue.add('a', item);
+  expect([take(queue, 2), take(queue, 2)]).toEqual(['a1', 'a2']);
+  queue.end('a');
+  for (const item of ['a3', 'a4']) queue.add('a', item);
+  expect([take(queue, 2), take(queue, 2)]).toEqual(['a3', undefined]);
+});
+
+test('FairQueue: an item that is put back is the next one of its line', () => {
+  const queue = new FairQueue<string>();
+  for (const item of ['a1', 'a2']) queue.add('a', item);
+  expect(take(queue)).toBe('a1');
+  queue.putBack('a', 'a1');
+  expect(queue.size).toBe(2);
+  expect([take(queue), take(queue)]).toEqual(['a1', undefined]);
+});
+
+test('FairQueue: a line whose items were all removed or displaced is forgotten', () => {
+  const queue = new FairQueue<string>();
+  queue.add('a', 'a');
+  expect(queue.remove('a', 'a')).toBe(true);
+  expect(queue.isEmpty).toBe(true);
+  for (const name of ['b1', 'b2']) queue.add(name, name, 'b');
+  expect(queue.displace('c')).toBe('b1');
+  expect(queue.remove('b2', 'b2')).toBe(true);
+  expect(queue.isEmpty).toBe(true);
+});
+
+test('FairQueue: the end of a line does not divide its group', () => {
+  const queue = new FairQueue<string>();
+  for (const name of ['a1', 'a2']) queue.add(name, name, 'a');
+  expect(take(queue)).toBe('a1');
+  queue.end('a1');
+  expect(queue.isNextGroup('a')).toBe(false);
 });
 
 test('FairQueue gives a group with many lines as many turns as a group with one', () => {
@@ -146,4 +204,18 @@ test('FairQueue: a full queue drops the last item of the group with most waiting
   expect(queue.displace('b3', 'b')).toBeUndefined();
   expect(queue.size).toBe(5);
   expect(queue.waiting().toSorted()).toEqual(['a2 1', 'a3 1', 'b1 1', 'b2 1', 'c1 1']);
+});
+
+test('FairQueue: the group and the line with most waiting items need not be the oldest', () => {
+  const queue = new FairQueue<string>();
+  queue.add('a', 'a');
+  queue.add('b1', 'b1', 'b');
+  for (const n of [1, 2, 3]) queue.add('b2', `b2 ${n}`, 'b');
+  expect(queue.displace('c')).toBe('b2 3');
+});
+
+test('FairQueue: a new line displaces nothing from a group whose lines have one item each', () => {
+  const queue = new FairQueue<string>();
+  for (const name of ['a1', 'a2']) queue.add(name, name, 'a');
+  expect(queue.displace('a3', 'a')).toBeUndefined();
 });
