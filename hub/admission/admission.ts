@@ -136,7 +136,7 @@ export class Admission {
 const tooMany = (message: string, waitSeconds: number): AdmissionRefusal => ({
   code: 'too many requests',
   message,
-  retryAfterSeconds: Math.max(1, Math.ceil(waitSeconds)),
+  retryAfterSeconds: Math.ceil(waitSeconds),
 });
 
 export function credentialOf(header: string | undefined, address: string): Credential {
