@@ -41,6 +41,27 @@ test('refused callers are counted by limit', async () => {
   ]);
 });
 
+test('only tokens have the rate limit of a token: a key belongs to the operator or is public', () => {
+  const settings = { ...DEFAULT_SETTINGS, ratePerToken: 1, ratePerAddress: 0, burstSeconds: 1 };
+  const admission = new Admission(settings, undefined, () => 0);
+  for (const header of ['Bearer some-key', undefined]) {
+    const credential = credentialOf(header, '10.0.0.1');
+    expect(credential.who()).toBe('10.0.0.1');
+    admission.chargeParsed('10.0.0.1', credential, 10 * settings.parsedBytesPerRequest);
+    for (let i = 0; i < 3; i++) expect(admission.refusalOf('10.0.0.1', credential)).toBeUndefined();
+  }
+});
+
+test('a hub with too little memory left refuses further requests', () => {
+  const credential = credentialOf(undefined, '10.0.0.1');
+  const refusalWith = (heapInUse: number) => {
+    const admission = new Admission({ ...DEFAULT_SETTINGS, heapInUse }, undefined, () => 1000);
+    return admission.refusalOf('10.0.0.1', credential);
+  };
+  expect(refusalWith(0)).toMatchObject({ code: 'storage_blocked', retryAfterSeconds: 1 });
+  expect(refusalWith(1)).toBeUndefined();
+});
+
 test('a long body that is parsed counts as several requests of its token and of its address', () => {
   let nowMs = 0;
   const settings = { ...DEFAULT_SETTINGS, ratePerToken: 10, ratePerAddress: 20, burstSeconds: 1 };
@@ -97,6 +118,8 @@ test('streams are limited per credential and in total', () => {
   expect(begin('a')).toMatchObject(refused);
   expect(begin('c')).toBeTypeOf('function');
   expect(begin('d')).toMatchObject(refused);
+  ends[0]?.();
+  expect([begin('a'), begin('a')]).toMatchObject([expect.any(Function), refused]);
 });
 
 test('AnswerMemory holds an answer of any size if there are no others, and else up to its limits', () => {
@@ -107,8 +130,11 @@ test('AnswerMemory holds an answer of any size if there are no others, and else 
   release?.();
   release?.();
   expect([memory.used, memory.hasRoomFor('a')]).toEqual([0, true]);
-  memory.hold('a', 60);
+  memory.hold('a', 50);
+  expect([memory.fits('a', 10), memory.fits('a', 11)]).toEqual([true, false]);
+  memory.hold('a', 10);
   expect(memory.used).toBe(60);
+  expect([memory.hasRoomFor('a'), memory.hasRoomFor('b')]).toEqual([false, true]);
   expect([memory.fits('a', 1), memory.fits('b', 40), memory.fits('b', 41)]).toEqual([
     false,
     true,

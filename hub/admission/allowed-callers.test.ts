@@ -19,5 +19,7 @@ test('hostCheck() allows names of the loopback and the given names, for a hub on
     expect([host, check(host)]).toEqual([host, true]);
   for (const host of ['evil.example', 'localhost.evil.example', 'hub.example.evil:80', ''])
     expect([host, check(host)]).toEqual([host, false]);
+  // Health checks of a proxy may have no Host header.
+  expect(check(undefined)).toBe(true);
   expect(hostCheck('0.0.0.0', [])('evil.example')).toBe(true);
 });
