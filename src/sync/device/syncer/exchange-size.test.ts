@@ -12,3 +12,25 @@ test('the size is halved after a failed exchange, but not after a request to ret
   await expect(size.answerOf(Promise.reject(new TypeError('lost')))).rejects.toThrow('lost');
   expect(size.of(100)).toBe(50);
 });
+
+test('the size grows again after several successful exchanges in a row, up to the whole', async () => {
+  const size = new ExchangeSize();
+  const succeed = () => size.answerOf(Promise.resolve({ ok: true, value: 'done' } as const));
+  const fail = async () => {
+    await expect(size.answerOf(Promise.reject(new TypeError('lost')))).rejects.toThrow('lost');
+  };
+  await fail();
+  let needed = 0;
+  for (; needed < 1000 && size.of(100) < 100; needed += 1) expect(await succeed()).toBe('done');
+  expect(needed).toBeGreaterThan(1);
+  for (let n = 0; n < needed; n += 1) await succeed();
+  expect(size.of(100)).toBe(100);
+  await fail();
+  for (let n = 1; n < needed; n += 1) await succeed();
+  expect(size.of(100)).toBe(50);
+  await fail();
+  for (let n = 1; n < needed; n += 1) await succeed();
+  expect(size.of(100)).toBe(25);
+  for (let n = 0; n < needed; n += 1) await succeed();
+  expect(size.of(100)).toBe(50);
+});
