@@ -55,13 +55,15 @@ function openFeed(keysMax = 10) {
   return { feed, follower, told, perTurn };
 }
 
+const rowsOf = (previous: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    space: 'documents' as const,
+    key: keyOfBytes(`${previous} ${i}`),
+  }));
 const commit = (previous: number, keys = 1): CommitNotice => ({
   previous,
   ts: previous + 1,
-  rows: Array.from({ length: keys }, (_, i) => ({
-    space: 'documents',
-    key: keyOfBytes(`k${i}`),
-  })),
+  rows: rowsOf(previous, keys),
   entries: [],
 });
 
@@ -81,14 +83,23 @@ test('commits of one turn are reported together; a large commit or a gap counts 
   for (let ts = 1; ts < 6; ts++) feed.onCommit(commit(ts));
   await expect.poll(() => told.length).toBe(1);
   expect(told[0]?.touches(NOTHING)).toBe(false);
+  for (let ts = 1; ts < 6; ts++)
+    expect(told[0]?.touches({ rows: rowsOf(ts, 1), ranges: [] })).toBe(true);
   feed.onCommit(commit(6, 11));
   await expect.poll(() => told.length).toBe(2);
   expect(told[1]?.touches(NOTHING)).toBe(true);
   feed.onCommit(commit(20));
   await expect.poll(() => told.length).toBe(3);
   expect(told[2]?.touches(NOTHING)).toBe(true);
+  // Index entries count as keys too.
+  feed.onCommit({ ...commit(21), entries: rowsOf(21, 10) });
+  await expect.poll(() => told.length).toBe(4);
+  expect(told[3]?.touches(NOTHING)).toBe(true);
+  feed.onCommit(commit(22, 10));
+  await expect.poll(() => told.length).toBe(5);
+  expect(told[4]?.touches(NOTHING)).toBe(false);
   stop();
-  feed.onCommit(commit(21));
+  feed.onCommit(commit(23));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(told.length).toBe(3);
+  expect(told.length).toBe(5);
 });
