@@ -17,17 +17,39 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const failNext = (code: string): void =>
-  void vi.mocked(open).mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+const failureOf = (code: string): Error => Object.assign(new Error(code), { code });
+
+type File = Awaited<ReturnType<typeof open>>;
+
+/** Calls this with the next file that is opened. */
+function onNextFile(change: (file: File) => void): void {
+  const openReal = vi.mocked(open).getMockImplementation() as typeof open;
+  vi.mocked(open).mockImplementationOnce(async (...given) => {
+    const file = await openReal(...given);
+    change(file);
+    return file;
+  });
+}
+
+/** The next file is opened, but cannot be written. @returns the spy on its `close()` */
+function failNext(code: string): () => unknown {
+  let close: unknown;
+  onNextFile((file) => {
+    vi.spyOn(file, 'writeFile').mockRejectedValueOnce(failureOf(code));
+    close = vi.spyOn(file, 'close');
+  });
+  return () => close;
+}
 
 test.each(['ENOSPC', 'EDQUOT', 'EFBIG'])(
   'put() on %s rejects with `storage_full` and leaves nothing',
   async (code) => {
     const store = await openFolderBlobs(folder, () => Infinity);
-    failNext(code);
+    const close = failNext(code);
     const refused = store.put('1/0', new Uint8Array(1));
     await expect(refused).rejects.toMatchObject({ refusal: { code: 'storage_full' } });
     expect(await readdir(join(folder, '1'))).toEqual([]);
+    expect(close()).toHaveBeenCalledOnce();
     await store.put('1/0', new Uint8Array(1));
     expect(await readdir(join(folder, '1'))).toEqual(['0']);
   },
@@ -37,6 +59,34 @@ test('put() passes other disk errors on', async () => {
   const store = await openFolderBlobs(folder, () => Infinity);
   failNext('EIO');
   await expect(store.put('1/0', new Uint8Array(1))).rejects.toThrow('EIO');
+});
+
+test('put() makes its folder once more if `delete()` has just removed it', async () => {
+  const store = await openFolderBlobs(folder, () => Infinity);
+  vi.mocked(open).mockRejectedValueOnce(failureOf('ENOENT'));
+  await store.put('1/0', new Uint8Array([7]));
+  expect(await store.get('1/0')).toEqual(Buffer.from([7]));
+  for (let n = 0; n < 2; n += 1) vi.mocked(open).mockRejectedValueOnce(failureOf('ENOENT'));
+  await expect(store.put('1/0', new Uint8Array(1))).rejects.toThrow('ENOENT');
+});
+
+test('put() gives a file its name only when its bytes are on disk', async () => {
+  const store = await openFolderBlobs(folder, () => Infinity);
+  const syncing: (() => void)[] = [];
+  onNextFile((file) => {
+    const held = new Promise<void>((resolve) => syncing.push(resolve));
+    vi.spyOn(file, 'sync').mockImplementationOnce(() => held);
+  });
+  const first = store.put('1/0', new Uint8Array(1));
+  await expect.poll(() => syncing.length).toBe(1);
+  // By the end of this one the first would have its name too.
+  await store.put('1/1', new Uint8Array(1));
+  const named = async () =>
+    (await readdir(join(folder, '1'))).filter((name) => name[0] !== '.').toSorted();
+  expect(await named()).toEqual(['1']);
+  syncing[0]?.();
+  await first;
+  expect(await named()).toEqual(['0', '1']);
 });
 
 test('put() also syncs the folders that it creates', async () => {
