@@ -326,6 +326,22 @@ test('an HTTP/2 session survives some reset streams', async () => {
   session.destroy();
 });
 
+test('an HTTP/2 session may end any number of event streams that have begun', async () => {
+  const settings = { resetsAtOnce: 2, resetsPerSecond: 1 };
+  const hub = await openTestHub({ settings, routes: () => [openRoute] });
+  const session = connectHttp2(hub.url).on('error', () => undefined);
+  sessions.push(session);
+  for (let n = 0; n < 6; n += 1) {
+    const stream = session.request({ ':path': '/open/' }).resume();
+    await once(stream, 'response');
+    stream.close(8);
+    await once(stream, 'close');
+  }
+  const ping = session.request({ ':path': '/ping' }).resume();
+  const [headers] = (await once(ping, 'response')) as [Record<string, unknown>];
+  expect(headers[':status']).toBe(200);
+});
+
 /** Begins `count` requests on one session. Resolves with the result of each: its status, or its error. */
 async function beginOnOneSession(url: string, count: number): Promise<readonly string[]> {
   const session = connectHttp2(url);
