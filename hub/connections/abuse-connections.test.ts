@@ -5,6 +5,7 @@ import { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, Http2ServerRequest, type ClientHttp2Session } from 'node:http2';
 import { connect, Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -304,6 +305,22 @@ test('a request that is reset while it is queued is never begun', async () => {
   for (const stream of others) if (!stream.closed) await once(stream, 'close');
   expect((await hub.query(1)).status).toBe(200);
   expect(perTurn.reduce((sum, count) => sum + count, 0)).toBeLessThan(60);
+});
+
+test('an idle HTTP/2 session is closed, also after a request that took longer than it may be idle', async () => {
+  const IDLE_MS = 50;
+  const handle = () => delay(4 * IDLE_MS, answerText(200, {}, 'done'));
+  const hub = await openTestHub({
+    routes: () => [{ prefix: '/slow/', handle }],
+    settings: { headerMs: IDLE_MS, sessionIdleMs: IDLE_MS },
+  });
+  const session = connectHttp2(hub.url);
+  const closed = once(session, 'close');
+  const [headers] = (await once(session.request({ ':path': '/slow/' }).resume(), 'response')) as [
+    Record<string, unknown>,
+  ];
+  expect(headers[':status']).toBe(200);
+  await closed;
 });
 
 test('an HTTP/2 session survives some reset streams', async () => {

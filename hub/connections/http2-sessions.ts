@@ -114,7 +114,8 @@ export class Http2Sessions {
     );
     session.once('close', () => this.sessions.delete(session));
     session.on('error', () => session.destroy());
-    session.setTimeout(settings.headerMs, () => {
+    session.setTimeout(settings.headerMs);
+    session.on('timeout', () => {
       if (open === 0) session.destroy();
     });
     let begunInTurn = 0;
@@ -127,7 +128,6 @@ export class Http2Sessions {
         return end();
       stream.once('close', this.streams.hold(peer.address));
       void this.open.track(new Promise((resolve) => stream.once('close', resolve)));
-      session.setTimeout(settings.sessionIdleMs);
       // A reset by the client is not an error of the hub. But many resets before a response are misuse, because each request
       // costs work that is then thrown away.
       stream.on('error', () => undefined);
@@ -136,6 +136,7 @@ export class Http2Sessions {
       });
       stream.once('close', () => {
         open -= 1;
+        session.setTimeout(settings.sessionIdleMs);
       });
     });
   }
