@@ -89,6 +89,11 @@ export class Acceptor {
     });
   }
 
+  /** Resolves when the requests that have arrived are parsed: the stop begins with it, and they are answered. */
+  readAll(): Promise<void> {
+    return this.http1.readAll();
+  }
+
   /** Stops accepting connections. Open ones are closed when their requests in progress have ended. */
   drain(): void {
     this.server.close();

@@ -66,6 +66,11 @@ export class Http1Connections {
     return this.turns.hasHadShare(this.options.peerOf(socket).address);
   }
 
+  /** Resolves when the requests that have arrived are parsed, also those of paused connections. */
+  readAll(): Promise<void> {
+    return this.turns.end();
+  }
+
   /** Closes idle connections. Others close after their response. */
   drain(): void {
     this.server.closeIdleConnections();

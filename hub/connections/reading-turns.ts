@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
 
 /** They take about 2 ms. */
@@ -16,7 +17,9 @@ export class ReadingTurns {
   private readonly open = new Map<string, Map<Socket, IncomingMessage | undefined>>();
   /** For each address, the requests that were parsed in this turn. */
   private readonly parsed = new Map<string, number>();
+  private readonly paused = new Set<Socket>();
   private readonly turns = new LoopTurns({ alone: READ_ON, besideOthers: READ_ON });
+  private isOver = false;
 
   /** Whether as many requests of this address were parsed in this turn as may be. */
   hasHadShare(address: string): boolean {
@@ -40,23 +43,31 @@ export class ReadingTurns {
   requested(request: IncomingMessage, address: string): void {
     const ofAddress = this.open.get(address);
     if (ofAddress?.has(request.socket)) ofAddress.set(request.socket, request);
-    if (this.parsed.size === 0) setImmediate(() => this.parsed.clear());
+    if (this.parsed.size === 0) void setImmediate().then(() => this.parsed.clear());
     const count = (this.parsed.get(address) ?? 0) + 1;
     this.parsed.set(address, count);
     if (count !== REQUESTS_PER_TURN) return;
     for (const [socket, newest] of ofAddress ?? [])
       // Bodies are read in turns of their own (`http/paced-reading.ts`).
-      if (socket !== request.socket && newest?.complete !== false) this.pause(socket, address);
+      if (socket !== request.socket && newest?.complete !== false) void this.pause(socket, address);
   }
 
-  private pause(socket: Socket, address: string): void {
-    if (socket.isPaused()) return;
+  /** Pauses no connection any more. Resolves when what had arrived on paused ones is parsed. */
+  async end(): Promise<void> {
+    this.isOver = true;
+    for (const socket of this.paused) socket.resume();
+    // The first callback may run before sockets are read again.
+    await setImmediate();
+    await setImmediate();
+  }
+
+  private async pause(socket: Socket, address: string): Promise<void> {
+    if (this.isOver || socket.isPaused()) return;
     socket.pause();
-    setImmediate(() => void this.readOn(socket, address));
-  }
-
-  private async readOn(socket: Socket, address: string): Promise<void> {
+    this.paused.add(socket);
+    await setImmediate();
     await this.turns.enter(address, address, () => socket.destroyed);
+    this.paused.delete(socket);
     if (!socket.destroyed) socket.resume();
   }
 }

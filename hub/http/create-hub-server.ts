@@ -43,6 +43,7 @@ export function createHubServer(options: HubServerOptions): HubServer {
       return url;
     },
     async close() {
+      await acceptor.readAll();
       handler.drain();
       acceptor.drain();
       await Promise.all([handler.ended(settings.drainMs), acceptor.ended(settings.drainMs)]);
