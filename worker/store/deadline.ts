@@ -1,4 +1,5 @@
 import type { Refusal } from '../../src/errors.ts';
+import { deadline } from '../../src/host/deadline.ts';
 
 /** Settles as the promise does, or rejects with `late()` after `ms`. */
 export function within<T>(
@@ -7,14 +8,17 @@ export function within<T>(
   late: () => Refusal | undefined,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), ms);
+    const timer = deadline(ms, () => {
+      clearInterval(timer);
+      reject(late());
+    });
     promise.then(
       (value) => {
-        clearTimeout(timer);
+        clearInterval(timer);
         resolve(value);
       },
       (reason: unknown) => {
-        clearTimeout(timer);
+        clearInterval(timer);
         reject(reason);
       },
     );

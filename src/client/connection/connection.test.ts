@@ -68,7 +68,7 @@ class Signals {
 }
 
 test('opening may take any time with signs of progress, and 30 seconds without one (L8, F8)', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const [begun, heard] = [new Signals(), new Signals()];
   const fake = new FakeWorker({
     open: () => {

@@ -1,5 +1,6 @@
 import { transfer, wrap, type Remote } from 'comlink';
 import type { HostApi, PageMessage, RefusalData, Reply, WorkerMessage } from '../../host/api.ts';
+import { deadline } from '../../host/deadline.ts';
 import type { OpenOptions, OpenReply } from '../../host/open.ts';
 import { refusalError, type QueryError } from '../errors.ts';
 import { forgetWorker, markOnPageHide } from './clean-shutdown.ts';
@@ -85,13 +86,10 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<{ readonly connection: Connection; readonly reply: OpenReply }> {
     const { port1, port2 } = new MessageChannel();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let timer: ReturnType<typeof deadline> | undefined;
     const wait = (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(
-        () => connection.end(refusalError('storage_blocked', OPENED_LATE)),
-        OPEN_MS,
-      );
+      clearInterval(timer);
+      timer = deadline(OPEN_MS, () => connection.end(refusalError('storage_blocked', OPENED_LATE)));
     };
     const onMessage = (message: WorkerMessage): void => {
       // Moving the rows of a large database into another layout may take long, so each progress message restarts the timeout.
@@ -121,7 +119,7 @@ export class Connection {
       connection.end(error as Error);
       throw error;
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
       timer = undefined;
     }
   }

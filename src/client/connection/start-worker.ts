@@ -1,3 +1,4 @@
+import { deadline } from '../../host/deadline.ts';
 import { HELLO, PROTOCOL, type Ready } from '../../host/open.ts';
 import { refusalError, Unsupported, type QueryError } from '../errors.ts';
 import { startDefaultWorker } from './default-worker.ts';
@@ -33,13 +34,45 @@ export async function startWorker(
   const worker = construct(start);
   // Makes the browser open its storage for this origin while the worker loads.
   globalThis.indexedDB?.databases?.().catch(() => undefined);
-  try {
-    await answersHello(worker, start, readyMs, signal);
-    return worker;
-  } catch (error) {
-    worker.terminate();
-    throw error;
-  }
+  return new Promise((resolve, reject) => {
+    const settled = new AbortController();
+    /** Without a reason, the worker has answered. */
+    const settle = (reason?: Error): void => {
+      clearInterval(timer);
+      settled.abort();
+      if (!reason) return resolve(worker);
+      worker.terminate();
+      reject(reason);
+    };
+    const onMessage = ({ data }: MessageEvent<Partial<Ready> | null | undefined>): void => {
+      if (data?.type !== 'burrow-ready') return;
+      settle(
+        data.protocol === PROTOCOL
+          ? undefined
+          : notStarted(
+              `Page and worker are different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page; if that does not help, the server serves an old worker file.`,
+            ),
+      );
+    };
+    const onError = (event: Event & Partial<ErrorEvent>): void => {
+      event.preventDefault();
+      const message = event.message ? `: ${event.message}` : '';
+      settle(
+        notStarted(
+          // For a worker of the app, the source of its `start` function is the only hint at the worker's URL.
+          `The database worker failed to load${message}, from ${String('url' in worker ? worker.url : start)}${CHECK}`,
+          event,
+        ),
+      );
+    };
+    const timer = deadline(readyMs, () =>
+      settle(notStarted(`The database worker did not respond within ${readyMs / 1000} s${CHECK}`)),
+    );
+    worker.addEventListener('message', onMessage, settled);
+    worker.addEventListener('error', onError, settled);
+    signal?.addEventListener('abort', () => settle(signal.reason as Error), settled);
+    worker.postMessage(HELLO);
+  });
 }
 
 function construct(start: () => Worker): Worker {
@@ -57,58 +90,7 @@ function construct(start: () => Worker): Worker {
   }
 }
 
-function answersHello(
-  worker: Worker,
-  start: () => Worker,
-  readyMs: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      worker.removeEventListener('message', onMessage);
-      worker.removeEventListener('error', onError);
-      signal?.removeEventListener('abort', onAbort);
-    };
-    const settle = (problem?: string, cause?: unknown): void => {
-      stop();
-      if (problem === undefined) resolve();
-      else reject(notStarted(problem, cause));
-    };
-    const onMessage = ({ data }: MessageEvent<Partial<Ready> | null | undefined>): void => {
-      if (data?.type !== 'burrow-ready') return;
-      if (data.protocol === PROTOCOL) settle();
-      else {
-        settle(
-          `Page and worker are different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page; if that does not help, the server serves an old worker file.`,
-        );
-      }
-    };
-    const onError = (event: ErrorEvent | Event): void => {
-      event.preventDefault();
-      const message = 'message' in event && event.message ? `: ${event.message}` : '';
-      settle(
-        // For a worker of the app, the source of its `start` function is the only hint at the worker's URL.
-        `The database worker failed to load${message}, from ${String('url' in worker ? worker.url : start)}${CHECK}`,
-        event,
-      );
-    };
-    const onAbort = (): void => {
-      stop();
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(
-      () => settle(`The database worker did not respond within ${readyMs / 1000} s${CHECK}`),
-      readyMs,
-    );
-    worker.addEventListener('message', onMessage);
-    worker.addEventListener('error', onError);
-    signal?.addEventListener('abort', onAbort);
-    worker.postMessage(HELLO);
-  });
-}
-
-const notStarted = (description: string, cause: unknown): QueryError =>
+const notStarted = (description: string, cause?: unknown): QueryError =>
   refusalError('worker_not_started', description, { cause });
 
 export const messageOf = (error: unknown): string =>
