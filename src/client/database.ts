@@ -1,5 +1,5 @@
 import type { ProgressMessage, WorkerMessage } from '../host/api.ts';
-import { flag, option, text, type OptionRow } from '../host/options.ts';
+import { flag, option, optional, text, type OptionRow } from '../host/options.ts';
 import type { HttpCall, HttpReply, QueryReply } from '../host/query.ts';
 import type { Persistence } from '../states.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type ClientHost,
   type QueryOptions,
 } from './queries/client.ts';
-import { refusalError, UsageError, type QueryError } from './errors.ts';
+import { refusalError, type QueryError } from './errors.ts';
 import { Files } from './files/files.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
-import { readOptions, scalar } from './read-options.ts';
+import { readOptions } from './read-options.ts';
 import { requireSecure } from './require-secure.ts';
 import { answerOffers } from './connection/service-offers.ts';
 import { isPlain } from './queries/is-plain.ts';
@@ -65,6 +65,15 @@ const SIGN_OUT_OPTIONS = {
   forget: option(flag, false),
   discardUnsent: option(flag, false),
 } satisfies Record<keyof SignOutOptions, OptionRow>;
+
+const CLIENT_OPTIONS = {
+  secret: optional({
+    ...text,
+    expected: 'the secret of a key or a token: without this option, the client is the admin',
+    isSecret: true,
+    isWhose: true,
+  }),
+} satisfies Record<string, OptionRow>;
 
 export const unsentError = (count: number): QueryError =>
   refusalError(
@@ -199,12 +208,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws UsageError when options are given without a secret: a user who has logged out must not become the admin
    */
   client(options: { readonly secret?: string } = {}): Client {
-    readOptions({ secret: scalar }, options);
-    const { secret } = options;
-    if ('secret' in options && !text.accepts(secret))
-      throw new UsageError(
-        `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
-      );
+    const { secret } = readOptions(CLIENT_OPTIONS, options);
     return makeClient(this.#clientHost(), () => secret ?? this.#worker.rootSecret);
   }
 

@@ -17,9 +17,9 @@ const PAGE_OPTIONS = {
   worker: optional(callable as OptionType<() => Worker>),
   /**
    * Whose data it is, such as an e-mail address. Each identity has its own database under this name. The text itself is not stored; opening
-   * the database again takes the same text.
+   * the database again takes the same text. An `identity` that is undefined, as that of a user who has signed out, is refused.
    */
-  identity: optional(text),
+  identity: optional({ ...text, isWhose: true }),
   /**
    * Called with the progress of opening, for instance while stored data is moved into another layout. Once the database is open, the event
    * `progress` reports progress.

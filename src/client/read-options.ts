@@ -84,15 +84,21 @@ function readTable(table: OptionTable, given: object, prefix: string, root: Opti
   const read = Object.entries(table).map(([name, row]) => {
     const path = prefix + name;
     const value = values.get(name);
-    if (isOption(row)) return [name, acceptedValue(row, value, path)];
+    if (isOption(row)) return [name, acceptedValue(row, value, path, values.has(name))];
     return [name, readTable(row, acceptedValue(members, value, path) as object, `${path}.`, root)];
   });
   return Object.fromEntries(read) as object;
 }
 
 /** @throws UsageError */
-export function acceptedValue(row: OptionRow, value: unknown, path: string): unknown {
-  if (value === undefined && 'defaultValue' in row) return row.defaultValue;
+export function acceptedValue(
+  row: OptionRow,
+  value: unknown,
+  path: string,
+  isGiven?: boolean,
+): unknown {
+  if (value === undefined && 'defaultValue' in row && !(isGiven && row.isWhose))
+    return row.defaultValue;
   if (row.accepts(value)) return value;
   const but = row.isSecret ? '' : `, but is ${shown(value)}`;
   throw new UsageError(`The option \`${path}\` must be ${row.expected}${but}.`);

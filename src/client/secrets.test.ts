@@ -8,7 +8,9 @@ test.each([null, undefined, ''])(
   'client({ secret: %j }) throws instead of using the root secret',
   async (secret) => {
     const { db } = await openFake();
-    expect(() => db.client({ secret } as never)).toThrow('pass the secret of a key or a token');
+    expect(() => db.client({ secret } as never)).toThrow(
+      'The option `secret` must be the secret of a key or a token: without this option, the client is the admin.',
+    );
   },
 );
 

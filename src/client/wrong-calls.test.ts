@@ -1,7 +1,15 @@
 /** Calls with wrong arguments: each fails with a code, and the worker gets no message. */
 import { expect, test } from 'vitest';
 import type { QueryCall } from '../host/query.ts';
-import { openDatabase, q, Ref, UsageError, type Database } from '../index.ts';
+import {
+  forgetDatabase,
+  openDatabase,
+  q,
+  Ref,
+  salvageDatabase,
+  UsageError,
+  type Database,
+} from '../index.ts';
 import { copyAnswers, openFake, syncOptions } from './testing/fake-worker.ts';
 
 const none = null as never;
@@ -20,6 +28,10 @@ const failureOf = async (call: () => unknown): Promise<unknown> => {
 
 const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   openDatabase: () => openDatabase('notes', none),
+  'forgetDatabase of a user who is not there': () =>
+    forgetDatabase('notes', { identity: undefined as never }),
+  'salvageDatabase of a user who is not there': () =>
+    salvageDatabase('notes', { into: 'notes-2', identity: undefined as never }),
   query: (db) => db.client().query(1, none),
   queryWithMetrics: (db) => db.client().queryWithMetrics(1, none),
   subscribe: (db) => db.client().subscribe(1, { next }, none),
@@ -117,6 +129,17 @@ test.each(Object.entries(WITH_SIGNAL))('%s() refuses an invalid signal', async (
   }
   await db.close();
 });
+
+test.each([undefined, null, ''])(
+  'openDatabase() with the identity %j does not open the database of everybody',
+  async (identity) => {
+    const failure = await failureOf(() => openDatabase('notes', { identity: identity as never }));
+    expect(failure).toMatchObject({
+      code: 'invalid_usage',
+      description: `The option \`identity\` must be a string that is not empty, but is ${JSON.stringify(identity)}.`,
+    });
+  },
+);
 
 const copyOf = async (db: Database) => db.sync(syncOptions);
 

@@ -7,9 +7,11 @@ export interface OptionType<T> {
   readonly accepts: (given: unknown) => given is T;
   /** Set if error messages must not quote the value. */
   readonly isSecret?: true;
+  /** Set if only leaving the option out means its default: undefined comes from a user who is not there, and must not choose other data. */
+  readonly isWhose?: true;
 }
 
-export interface Option<T> extends Pick<OptionType<unknown>, 'expected' | 'isSecret'> {
+export interface Option<T> extends Omit<OptionType<unknown>, 'accepts'> {
   readonly accepts: (given: unknown) => boolean;
   readonly defaultValue: T;
 }
