@@ -55,7 +55,7 @@ export class Schema<C, I> implements DefinedSchema {
   }
 
   /**
-   * A data step that writes each document of a collection, in transactions of `size` documents each.
+   * A data step that writes each document that a collection has when the step begins, in transactions of `size` documents each.
    * @param write returns an expression that writes, for a document
    */
   each<Name extends NameIn<C>>(

@@ -351,6 +351,34 @@ test('a data step runs once for each document, in batches, and reports its progr
   expect(await seen()).toEqual(once);
 });
 
+test('a data step that creates documents in its collection visits those that were there before', async () => {
+  await migrate(db, first, { version: 1 });
+  await fill(SEEN_ONCE);
+  const told: unknown[] = [];
+  const splitting = second.each(
+    'notes',
+    (document) =>
+      q.Do(
+        q.Update(q.Select('ref', document), {
+          data: { seen: q.Add(q.Select(['data', 'seen'], document, 0), 1) },
+        }),
+        q.Create(notes, { data: { text: 'the second half' } }),
+      ),
+    { size: 4 },
+  );
+  // Refs from elsewhere may be later than all that the database makes.
+  await ask(q.Create(q.Ref(notes, '9000000000000000000'), { data: { text: 'last' } }));
+  await migrate(db, second, {
+    version: 2,
+    steps: { 2: splitting },
+    onProgress: ({ phase, documents }) => {
+      if (phase === 'step') told.push(documents);
+      if (told.length > 9) throw new Error('The step does not end.');
+    },
+  });
+  expect(await seen()).toEqual([...once, ...once.map(() => 0), 0, 1]);
+});
+
 test('a migration that is killed before any commit is completed by another run', async () => {
   let commits = 0;
   for (let kill = 0; ; kill++) {

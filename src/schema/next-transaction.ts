@@ -69,6 +69,7 @@ function begin(state: State, { version }: MigrateOptions): Next | undefined {
     target: version,
     step: record?.step ?? (isNew ? version : 0),
     cursor: record?.cursor ?? null,
+    began: record?.began ?? null,
     documents: record?.documents ?? 0,
     objects: {
       collections: namesOf(state, 'collections'),

@@ -20,6 +20,8 @@ export interface SchemaRecord {
   readonly step: number;
   /** Cursor of the next part of a data step, and the number of documents before it. */
   readonly cursor: Arg | null;
+  /** An id that was generated when the data step began. Null: none is in progress, or an earlier build began it. */
+  readonly began: string | null;
   readonly documents: number;
   /** Objects that a schema has created: those that a later schema lacks are removed. */
   readonly objects: Names;
@@ -122,6 +124,7 @@ async function readRecord(
       target: number('target'),
       step: number('step'),
       cursor: Array.isArray(data['cursor']) ? data['cursor'] : null,
+      began: typeof data['began'] === 'string' ? data['began'] : null,
       documents: number('documents'),
       objects: byKind((kind) => listOf(objects[kind]).map(String)),
     },

@@ -1,6 +1,6 @@
 /** Data steps: changes of documents that belong to a version of the schema. */
 import { isExpr } from '../client/queries/is-expr.ts';
-import { q, type Expr } from '../index.ts';
+import { q, type Arg, type Expr, type Page } from '../index.ts';
 import { RECORD, type SchemaRecord } from './state.ts';
 
 /** A step that writes each document of a collection, in transactions of `size` documents: returned by `schema.each()`. */
@@ -17,16 +17,23 @@ export type DataStep = Expr | EachDocument;
 
 /** The next part of a step, and the progress after it, in one transaction. */
 export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr {
-  const done = q.Update(RECORD, { data: { step: at, cursor: null, documents: 0 } });
+  const done = q.Update(RECORD, { data: { step: at, cursor: null, began: null, documents: 0 } });
   if (isExpr(step)) return q.Do(step, done, true);
   const { collection, write, size } = step;
-  const documents = q.Documents(q.Collection(collection));
+  const stored = q.Paginate(q.Documents(q.Collection(collection)), {
+    size,
+    after: record.cursor ?? undefined,
+  });
   // Names that no lambda of an app has.
   const page = q.Var<unknown>('burrow_page');
   const ref = q.Var('burrow_ref');
   const after = q.Select('after', page, null);
   const piece = q.Let(
-    { burrow_page: q.Paginate(documents, { size, after: record.cursor ?? undefined }) },
+    {
+      burrow_new: q.NewId(),
+      burrow_page:
+        record.began === null ? stored : presentAtBegin(stored, record.began, collection),
+    },
     q.Do(
       q.Foreach(
         q.Select('data', page),
@@ -46,6 +53,7 @@ export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr 
         q.Update(RECORD, {
           data: {
             cursor: after,
+            began: record.cursor === null ? q.Var('burrow_new') : record.began,
             documents: q.Add(record.documents, q.Count(q.Select('data', page))),
           },
         }),
@@ -56,6 +64,17 @@ export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr 
   // In a database that has skipped versions, the collection may not exist.
   return q.If(q.Exists(q.Collection(collection)), piece, q.Do(done, true));
 }
+
+/**
+ * A page without the documents that were created since the step began: the step may have created them, and would never end. Generated ids
+ * grow with time; ids from elsewhere may be later than all of them.
+ */
+const presentAtBegin = (page: Expr<Page>, began: string, collection: string): Expr => {
+  const refOf = (id: Arg): Expr => q.Ref(q.Collection(collection), id);
+  const ref = q.Var('burrow_ref');
+  const isPresent = q.Or(q.LTE(ref, refOf(began)), q.GT(ref, refOf(q.Var('burrow_new'))));
+  return q.Filter(page, q.Lambda('burrow_ref', isPresent));
+};
 
 /** Wraps any argument that a builder accepts. */
 const wrapped = (value: unknown): Expr => q.Do(value as Expr);
