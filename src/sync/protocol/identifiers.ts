@@ -19,6 +19,12 @@ export type Epoch = TypeOf<typeof epoch>;
 /** Microseconds since the Unix epoch. */
 export const micros = integer();
 
+/** 2200-01-01. Times are exact until 2255. */
+export const HUB_TIME_MAX = Date.UTC(2200, 0) * 1000;
+
+/** A hub's time. Bounded, because a copy commits at this time or later, and could not store anything after the last exact time. */
+export const hubTime = integer(0, HUB_TIME_MAX);
+
 /** An integer, zero or more. */
 export const count = integer(0);
 

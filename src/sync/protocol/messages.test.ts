@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ROOT } from '../../engine/testing/engine-world.ts';
-import { REQUEST_NAMES, type RequestName } from './messages.ts';
+import { HUB_TIME_MAX } from './identifiers.ts';
+import { ANSWERS, REQUEST_NAMES, type RequestName } from './messages.ts';
+import { SchemaMismatch } from './schema.ts';
 import type { SyncRefusal } from './refusals.ts';
 import { HubWorld, wire } from '../testing/hub-world.ts';
 
@@ -44,4 +46,18 @@ test('random messages are answered or refused, and have no effect', async () => 
     { numRuns: 500 },
   );
   expect(await device.hello()).toMatchObject({ lastSeq: 0 });
+});
+
+test('a device refuses a time of the hub after which it could not commit', async () => {
+  const world = await HubWorld.open();
+  const device = await world.device();
+  const welcome = await world.sync.hello(ROOT, device.helloMessage());
+  const pulled = await world.sync.pull(ROOT, device.pullMessage());
+  const read = (time: number) => [
+    () => ANSWERS.hello(wire({ ...welcome, hubTime: time }), 'hello').hubTime,
+    () => ANSWERS.pull(wire({ ...pulled, cursor: time }), 'pull').cursor,
+  ];
+  for (const each of read(HUB_TIME_MAX)) expect(each()).toBe(HUB_TIME_MAX);
+  for (const time of [HUB_TIME_MAX + 1, Number.MAX_SAFE_INTEGER, -1])
+    for (const each of read(time)) expect(each).toThrow(SchemaMismatch);
 });

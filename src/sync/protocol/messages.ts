@@ -12,6 +12,7 @@ import {
   documentName,
   epoch,
   hexDigits,
+  hubTime,
   micros,
   pulledDocument,
 } from './identifiers.ts';
@@ -69,7 +70,7 @@ const welcome = object(() => ({
   device: deviceId,
   epoch,
   /** The hub's clock, µs. The device corrects its own clock with it. */
-  hubTime: micros,
+  hubTime,
   /** Number of the latest write of this device that has a verdict at the hub. */
   lastSeq: count,
   actor,
@@ -109,7 +110,7 @@ const pull = where(
 const pulled = object(() => ({
   epoch,
   /** The answer shows the sets as of this time, unless `more` is set. */
-  cursor: micros,
+  cursor: hubTime,
   /** New in each answer: the roles that applied, and when the copy was last compared. Stored in one commit with the answer. */
   token: optional(text()),
   /** The token of the request. A copy whose token has changed since ignores the answer. */

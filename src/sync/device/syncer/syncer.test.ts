@@ -3,6 +3,7 @@ import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
+import { HUB_TIME_MAX } from '../../protocol/identifiers.ts';
 import type { Actor, Checked, Pulled } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { ADMIN, answerFor, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
@@ -851,3 +852,19 @@ test.each([
   const { syncer } = await begin(undefined, { stored: actorOf(mine), told: actorOf(named) });
   await until(() => expect(syncer.state).toBe(state), 1000);
 });
+
+test.each([Date.UTC(2100, 0) * 1000, HUB_TIME_MAX])(
+  'a copy continues after a hub has claimed that its last commit was at %i',
+  async (cursor) => {
+    const { hub, syncer, world, verdicts } = await start();
+    hub.cursor = cursor - 1;
+    syncer.kick();
+    await until(async () => expect((await world.replica.state())?.cursor).toBe(cursor));
+    hub.cursor = 10;
+    await world.submit(CREATE);
+    syncer.kick();
+    await until(() => expect(verdicts).toHaveLength(1), 120_000);
+    await until(() => expect(syncer.state).toBe('live'), 120_000);
+    expect((await world.replica.state())?.cursor).toBeLessThan(100);
+  },
+);
