@@ -1,4 +1,15 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -56,6 +67,18 @@ test('two commands that write one file at the same time each write a whole file'
   await second;
   expect(await readFile(file, 'utf8')).toBe('second');
   expect(await readdir(folder)).toEqual(['dump']);
+});
+
+test('wholeFile() removes what killed processes have left of the same file', async () => {
+  const file = join(folder, 'dump');
+  const left = `dump.${randomUUID()}.partial`;
+  const others = [`dump.${randomUUID()}.partial`, `dump.2.${randomUUID()}.partial`, 'dump.partial'];
+  const [running = '', ...old] = others;
+  for (const name of [left, ...others]) await writeFile(join(folder, name), 'half');
+  const yesterday = new Date(Date.now() - 86_400_000);
+  for (const name of [left, ...old]) await utimes(join(folder, name), yesterday, yesterday);
+  await wholeFile(file, (path) => writeFile(path, 'new'));
+  expect(await readdir(folder)).toEqual(['dump', running, ...old].toSorted());
 });
 
 test('wholeFile() refuses to replace a folder or a device', async () => {

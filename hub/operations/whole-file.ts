@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { realpath, rename, rm, stat } from 'node:fs/promises';
+import { readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
@@ -10,11 +11,15 @@ export const PRIVATE = { mode: 0o600, flush: true } as const;
 /** The handler sends the signal again, so they end the process as usual. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/** A process that writes a file does not pause for that long, ms. Ids of processes would not show it: another container has its own. */
+const IDLE_MAX_MS = 3_600_000;
+
 /** Errors for which Node's message does not name the file. */
 const DISK_FAULTS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /**
- * Writes a file under a temporary name, which it keeps until it is complete. If writing fails, nothing is left.
+ * Writes a file under a temporary name, which it keeps until it is complete. If writing fails, nothing is left. What a process that was
+ * killed has left of the same file is removed.
  * @param write writes to the path that is passed to it
  * @throws OperationFault when something other than a file has this name: root would replace a device by a file
  */
@@ -34,6 +39,8 @@ export async function wholeFile<T>(named: string, write: (path: string) => Promi
     process.kill(process.pid, signal);
   };
   for (const each of SIGNALS) process.on(each, stop);
+  // These files only take space.
+  await removeLeft(file).catch(() => undefined);
   try {
     const result = await write(partial);
     await rename(partial, file);
@@ -45,5 +52,16 @@ export async function wholeFile<T>(named: string, write: (path: string) => Promi
     throw reason;
   } finally {
     for (const each of SIGNALS) process.off(each, stop);
+  }
+}
+
+async function removeLeft(file: string): Promise<void> {
+  const [folder, start] = [dirname(file), `${basename(file)}.`];
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(start) || !/^[\da-f-]{36}\.partial$/.test(name.slice(start.length)))
+      continue;
+    const left = join(folder, name);
+    const { mtimeMs } = await stat(left);
+    if (Date.now() - mtimeMs > IDLE_MAX_MS) await rm(left);
   }
 }
