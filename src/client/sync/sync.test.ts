@@ -216,6 +216,19 @@ test('writes.settled() gets a verdict that arrives before its answer, however ma
   expect(await settled).toMatchObject({ id: '0.1', ts: 7 });
 });
 
+test('writes.settled() does not resolve with a verdict from before the hub was restored', async () => {
+  const { sync, first, tell } = fakeWorker('live', { verdict: undefined });
+  await sync.start(OPTIONS);
+  const heard = new Promise((resolve) => sync.addEventListener('verdict', resolve, { once: true }));
+  // On a write of another tab, for which nobody in this tab waits.
+  tell({ type: 'sync-verdict', write: judged('0.1') });
+  await heard;
+  const settled = sync.writes.settled('0.1');
+  await Promise.resolve();
+  tell({ type: 'sync-verdict', write: { ...judged('0.1'), ts: 9 } });
+  expect(await settled).toMatchObject({ id: '0.1', ts: 9 });
+});
+
 test('a question for a verdict that fails does not end the wait for it', async () => {
   const refused = Promise.reject(LOST);
   refused.catch(() => undefined);

@@ -33,6 +33,12 @@ export class Verdicts {
     return settled;
   }
 
+  /** As `on()`, for a write that may be old: if the hub was restored, an early verdict on it is no longer valid. */
+  onOld(id: string): Promise<Verdict> {
+    this.#early.delete(id);
+    return this.on(id);
+  }
+
   /** The write does not exist, or no longer: rejects its promise. */
   forget(id: string, reason: Error): void {
     this.#waiting.get(id)?.settle(Promise.reject(reason));
