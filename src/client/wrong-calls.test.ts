@@ -60,6 +60,8 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   'sync with a number for a secret': (db) => db.sync({ ...syncOptions, secret: 5 as never }),
   'sync with a login whose key is empty': (db) =>
     db.sync({ url: 'http://hub.example', login: { user: 1, password: 'p', key: '' }, sets: [] }),
+  'sync with a secret and a login': (db) =>
+    db.sync({ ...syncOptions, login: { user: 1, password: 'p', key: 'k' } }),
   'sync with a hole in its sets': (db) =>
     // oxlint-disable-next-line no-sparse-arrays -- the mistake to be refused
     db.sync({ ...syncOptions, sets: [, q.Documents(q.Collection('notes'))] as never }),
