@@ -117,6 +117,16 @@ test('tryLogin() does not reveal to a caller without the password whether the us
   expect([...bodies][0]).toContain('authentication failed');
 });
 
+test('tryLogin() says what to do if the database has no users yet', async () => {
+  const byIndex = { match: { index: 'users_by_email' }, terms: 'alice@example.org' };
+  for (const user of [doc('users', 1), byIndex]) {
+    const call = { user: JSON.stringify(user), password: PASSWORD };
+    const { status, code, body } = await attempt(new EngineWorld(), call);
+    expect({ status, code }).toEqual({ status: 400, code: 'authentication failed' });
+    expect(body).toContain('signOut({ forget: true })');
+  }
+});
+
 test('tryLogin() refuses expressions for the user that could reveal or change data', async () => {
   const world = await withAlice();
   const email = { select: ['data', 'email'], from: { get: doc('users', 1) } };

@@ -4,6 +4,7 @@ import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { refusalBody } from '../../src/engine/session.ts';
+import { errorOf } from '../../src/http/answer-query.ts';
 import type { UnlockCall, UnlockReply } from '../../src/host/open.ts';
 
 export interface LoginHost {
@@ -27,18 +28,24 @@ export async function tryLogin(
   // A copy of a hub's database contains no passwords.
   if (isOwner === false) return refused(400, 'authentication failed', WRONG);
   const params = JSON.stringify({ object: { password: call.password } });
-  const { status, body } = await engine.query({
+  const answer = await engine.query({
     secret: rootSecret,
     query: `{"login":${call.user},"params":${params}}`,
     apiVersion: '4',
     allows: 'write',
   });
-  if (status >= 300) return { status, body };
+  const { status, body } = answer;
+  if (status >= 300)
+    return errorOf(answer).code === 'invalid ref'
+      ? refused(400, 'authentication failed', NO_USERS)
+      : { status, body };
   const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
   return accepted(resource.secret);
 }
 
 const WRONG = 'The password is wrong, or this copy belongs to another user.';
+const NO_USERS =
+  'The collection or index of `user` does not exist here. Nobody can unlock a database that was locked before it had users: delete it with `signOut({ forget: true })`.';
 const NOT_PLAIN =
   'The `user` who unlocks a database must be a ref, or match() of an index with strings and numbers as terms.';
 
