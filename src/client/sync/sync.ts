@@ -107,7 +107,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     settled: async (id) => {
       acceptedValue(text, id, 'id');
       // Registers for the verdict before asking for it, because the verdict may arrive during the call.
-      const settled = this.#verdicts.onOld(id);
+      const settled = this.#verdicts.on(id, true);
       const judged = await this.#worker
         .ask((host) => host.verdict(id))
         .catch((error: unknown) => {

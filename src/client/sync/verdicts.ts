@@ -20,8 +20,9 @@ export class Verdicts {
     return this.#waiting;
   }
 
-  on(id: string): Promise<Verdict> {
-    const early = this.#early.get(id);
+  /** @param mayBeOld early verdicts on the write may be from before the hub was restored, and are not used */
+  on(id: string, mayBeOld?: boolean): Promise<Verdict> {
+    const early = !mayBeOld && this.#early.get(id);
     if (early) return Promise.resolve(early);
     const known = this.#waiting.get(id);
     if (known) return known.settled;
@@ -31,12 +32,6 @@ export class Verdicts {
     settled.catch(() => undefined);
     this.#waiting.set(id, { settled, settle });
     return settled;
-  }
-
-  /** As `on()`, for a write that may be old: if the hub was restored, an early verdict on it is no longer valid. */
-  onOld(id: string): Promise<Verdict> {
-    this.#early.delete(id);
-    return this.on(id);
   }
 
   /** The write does not exist, or no longer: rejects its promise. */
