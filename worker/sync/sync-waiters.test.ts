@@ -154,6 +154,11 @@ test('forSynced() rejects for an unknown set and for one that the hub refuses', 
     code: 'forbidden',
     message: 'The hub refuses this set: Not yours.',
   });
+  const all = waits.forSynced(undefined);
+  await vi.waitFor(() => expect(kicks()).toBe(2));
+  waits.onRound(Date.now() + 1, [], true);
+  // A computed set may have an error until its user has data.
+  expect(await stateOf(all)).toBe('done');
 });
 
 test('fail() rejects all waiters, failSchema() only those that wait for the schema', async () => {
