@@ -217,7 +217,7 @@ test('writes.settled() gets a verdict that arrives before its answer, however ma
 });
 
 test('writes.settled() does not resolve with a verdict from before the hub was restored', async () => {
-  const { sync, first, tell } = fakeWorker('live', { verdict: undefined });
+  const { sync, tell } = fakeWorker('live', { verdict: undefined });
   await sync.start(OPTIONS);
   const heard = new Promise((resolve) => sync.addEventListener('verdict', resolve, { once: true }));
   // On a write of another tab, for which nobody in this tab waits.
