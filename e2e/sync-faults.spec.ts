@@ -448,7 +448,7 @@ async function evict(page: Page, storageTypes: string): Promise<void> {
   await session.detach();
 }
 
-test('F9: if the browser drops IndexedDB, unsent writes are restored from the second copy, once', async ({
+test('F9: if the browser drops IndexedDB, unsent writes are restored from the second copy, once, also those after a stop', async ({
   page,
   hub,
 }) => {
@@ -465,7 +465,9 @@ test('F9: if the browser drops IndexedDB, unsent writes are restored from the se
   await expect.poll(() => pushes).toBeGreaterThan(0);
   await expect.poll(() => atHub(hub)).toContain('known to the hub');
   hub.proxy.set('down');
-  for (const text of ['unsent 1', 'unsent 2']) await submitNote(page, text);
+  await submitNote(page, 'unsent 1');
+  await page.evaluate(() => sync.stop());
+  await submitNote(page, 'unsent 2');
   await evict(page, 'indexeddb');
   await loadApp(page);
   const forgetting = page.evaluate(() => burrow.forgetDatabase('field-notes'));

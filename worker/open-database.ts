@@ -117,7 +117,7 @@ export async function openDatabase(
     stopWarmUp?.();
     jobs.close();
     endLongQueries();
-    await copy.sync.leave();
+    await copy.sync.stop();
     copy.sync.files.close();
     liveRouter.close();
     live.close();

@@ -200,14 +200,11 @@ export class SyncSession {
     this.files.failWaits(reason);
   }
 
-  /** Stops the exchange with the hub, also one that is still starting. Stored documents can still be read and written. */
+  /**
+   * Stops the exchange with the hub, also one that is still starting. Stored documents can still be read and written, so the second copy of
+   * unsent writes stays open.
+   */
   async stop(): Promise<void> {
-    await this.leave();
-    await this.secondCopy.close();
-  }
-
-  /** The same as `stop()`, but the second copy of unsent writes stays open. */
-  async leave(): Promise<void> {
     this.stops += 1;
     this.failWaits(stopped());
     await this.shared.leave();
