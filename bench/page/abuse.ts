@@ -1,5 +1,5 @@
 /** `window.bench` of abuse.html: a page whose database is attacked while an innocent part of the page uses it. */
-import { openDatabase, q, type Client, type Database } from '../../src/index.ts';
+import { openDatabase, q, type Client } from '../../src/index.ts';
 import { Expr } from '../../src/client/queries/values.ts';
 import type { Experience } from '../abuse/innocent.ts';
 import { prepare } from '../abuse/prepare.ts';
@@ -10,7 +10,6 @@ const ATTACKS_AT_ONCE = 4;
 const EVERY_MS = 50;
 const OUTSTANDING_MAX = 50;
 
-let db: Database | undefined;
 let attacker: Client | undefined;
 let innocent: Client | undefined;
 
@@ -23,7 +22,6 @@ async function open(): Promise<readonly string[]> {
   );
   attacker = database.client({ secret: credentials.attacker });
   innocent = database.client({ secret: credentials.innocent });
-  db = database;
   return Object.keys(QUERIES);
 }
 

@@ -45,7 +45,7 @@ export async function tryLogin(
 
 const WRONG = 'The password is wrong, or this copy belongs to another user.';
 const NO_USERS =
-  'The collection or index of `user` does not exist here. Nobody can unlock a database that was locked before it had users: delete it with `signOut({ forget: true })`.';
+  'The collection or index of `user` does not exist here: check its name. A database that was locked before it had users cannot be unlocked, only deleted: `signOut({ forget: true })`.';
 const NOT_PLAIN =
   'The `user` who unlocks a database must be a ref, or match() of an index with strings and numbers as terms.';
 
