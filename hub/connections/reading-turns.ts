@@ -48,7 +48,7 @@ export class ReadingTurns {
     this.parsed.set(address, count);
     if (count !== REQUESTS_PER_TURN) return;
     for (const [socket, newest] of ofAddress ?? [])
-      // Bodies are read in turns of their own (`http/paced-reading.ts`).
+      // In the middle of a body, Node pauses and resumes the connection itself, so that no more of it is read than is wanted.
       if (socket !== request.socket && newest?.complete !== false) void this.pause(socket, address);
   }
 
