@@ -9,7 +9,7 @@ test('forget() rejects with storage_blocked when another tab keeps the vault ope
   const name = freshName();
   await browserVault.keep(name, 'a token');
   const holder = await rawOpen(vaultName(name));
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const ends: unknown[] = [];
   browserVault.forget(name).then(
     () => ends.push('forgotten'),
