@@ -109,7 +109,7 @@ test.each<[string, (sync: Sync) => Promise<unknown>, string]>([
   [
     'secret',
     async () => db.client({ secret: { cannotBeSent } as never }),
-    'the secret of a key or a token: without it, the client is the admin',
+    'a secret: without it, the client is the admin',
   ],
   [
     'login',

@@ -69,7 +69,7 @@ const SIGN_OUT_OPTIONS = {
 const CLIENT_OPTIONS = {
   secret: optional({
     ...text,
-    expected: 'the secret of a key or a token: without it, the client is the admin',
+    expected: 'a secret: without it, the client is the admin',
     isSecret: true,
     isWhose: true,
   }),

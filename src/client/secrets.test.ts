@@ -9,7 +9,7 @@ test.each([null, undefined, ''])(
   async (secret) => {
     const { db } = await openFake();
     expect(() => db.client({ secret } as never)).toThrow(
-      'The option `secret` must be the secret of a key or a token: without it, the client is the admin.',
+      'The option `secret` must be a secret: without it, the client is the admin.',
     );
   },
 );

@@ -96,7 +96,7 @@ export function setText(set: Arg, at: number): string {
 /** @internal @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions>): void {
   const { secret, login } = readOptions(SYNC_OPTIONS, options);
-  if (login && secret) throw new UsageError('Pass `secret` or `login`, not both.');
+  if (login && secret) throw new UsageError('Pass one: `secret` or `login`.');
 }
 
 /** @internal @throws UsageError for anything but one of the three choices: it must not be mistaken for one of them */
