@@ -5,6 +5,7 @@ import { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, Http2ServerRequest, type ClientHttp2Session } from 'node:http2';
 import { connect, Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -105,6 +106,23 @@ test.each([
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(400);
   },
 );
+
+test('bodies that are half sent while their address floods the hub are read completely', async () => {
+  const hub = await openTestHub();
+  const text = JSON.stringify('a'.repeat(300_000));
+  const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub.secret}\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n`;
+  const bodies = Array.from({ length: 10 }, () => connect(hub.port, '127.0.0.1'));
+  const answers = bodies.map(textOf);
+  for (const body of bodies) body.write(head + text.slice(0, 1000));
+  const made = countRequests();
+  const floods = Array.from({ length: 20 }, () => connect(hub.port, '127.0.0.1').resume());
+  onTestFinished(() => [...bodies, ...floods].forEach((each) => each.destroy()));
+  for (const each of floods) each.write(PING.repeat(20));
+  await vi.waitFor(() => expect(made()).toBeGreaterThanOrEqual(64));
+  for (const body of bodies) body.write(text.slice(1000));
+  for (const each of floods) each.write(PING.repeat(20));
+  for (const answer of await Promise.all(answers)) expect(answer).toContain(`{"resource":${text}}`);
+});
 
 test('a large first chunk is answered completely', async () => {
   const hub = await openTestHub();

@@ -118,7 +118,7 @@ export class Http1Connections {
     const { socket } = request;
     const { address, isTrusted } = this.options.peerOf(socket);
     onArrived(socket, address, response);
-    if (!isTrusted) this.turns.requested(request, address);
+    if (!isTrusted) this.turns.requested(socket, address);
     limitParts(request, () => this.endMisused(socket));
     if (request.headers['transfer-encoding'] !== undefined && !this.pieced.has(socket)) {
       this.pieced.add(socket);

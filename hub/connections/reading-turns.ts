@@ -2,7 +2,6 @@
  * Limits how many requests over HTTP/1.1 of one address are parsed in one turn of the event loop. Node parses all that has arrived on
  * all connections in the same turn: of a hundred connections with twenty requests each, this takes 50 ms.
  */
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
@@ -13,8 +12,8 @@ const REQUESTS_PER_TURN = 64;
 const READ_ON = { ms: Infinity, count: 4 };
 
 export class ReadingTurns {
-  /** The open connections of each address, with the newest request of each. */
-  private readonly open = new Map<string, Map<Socket, IncomingMessage | undefined>>();
+  /** The open connections of each address. */
+  private readonly open = new Map<string, Set<Socket>>();
   /** For each address, the requests that were parsed in this turn. */
   private readonly parsed = new Map<string, number>();
   private readonly paused = new Set<Socket>();
@@ -27,8 +26,8 @@ export class ReadingTurns {
   }
 
   add(socket: Socket, address: string): void {
-    const ofAddress = this.open.get(address) ?? new Map<Socket, undefined>();
-    this.open.set(address, ofAddress.set(socket, undefined));
+    const ofAddress = this.open.get(address) ?? new Set<Socket>();
+    this.open.set(address, ofAddress.add(socket));
     socket.once('close', () => this.remove(socket, address));
   }
 
@@ -40,16 +39,13 @@ export class ReadingTurns {
   }
 
   /** Counts a request. The address's other connections wait for a later turn once it has had its share of this one. */
-  requested(request: IncomingMessage, address: string): void {
-    const ofAddress = this.open.get(address);
-    if (ofAddress?.has(request.socket)) ofAddress.set(request.socket, request);
+  requested(from: Socket, address: string): void {
     if (this.parsed.size === 0) void setImmediate().then(() => this.parsed.clear());
     const count = (this.parsed.get(address) ?? 0) + 1;
     this.parsed.set(address, count);
     if (count !== REQUESTS_PER_TURN) return;
-    for (const [socket, newest] of ofAddress ?? [])
-      // In the middle of a body, Node pauses and resumes the connection itself, so that no more of it is read than is wanted.
-      if (socket !== request.socket && newest?.complete !== false) void this.pause(socket, address);
+    for (const socket of this.open.get(address) ?? [])
+      if (socket !== from) void this.pause(socket, address);
   }
 
   /** Pauses no connection any more. Resolves when what had arrived on paused ones is parsed. */
