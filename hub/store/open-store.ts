@@ -135,7 +135,6 @@ async function openFolder(
     await made?.();
     const stopUpkeep = startUpkeep({
       database,
-      folder: folder?.data,
       hasRoom: (bytes) => !folder || hasDiskRoom(folder.data, freeBytesAt, bytes + KEPT_FREE_BYTES),
       say,
       report,

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const upkeepOf = (hasRoom: (bytes: number) => boolean = () => true) =>
-  new PgliteUpkeep({ database, folder: dataIn(folder), hasRoom, say: () => undefined });
+  new PgliteUpkeep({ database, hasRoom, say: () => undefined });
 
 let statements = 0;
 
@@ -140,7 +140,7 @@ test('the log says which maintenance blocked queries, and for how long', async (
     },
   };
   const say = (sentence: string) => void said.push(sentence);
-  await new PgliteUpkeep({ database: slow, folder: undefined, hasRoom: () => true, say }).work();
+  await new PgliteUpkeep({ database: slow, hasRoom: () => true, say }).work();
   expect(said).toContainEqual(
     expect.stringMatching(/ blocked all queries for \d{4,} ms: VACUUM burrow_rows\.$/u),
   );

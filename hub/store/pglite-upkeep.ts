@@ -3,8 +3,6 @@
  * files of its log (WAL) can be removed, and VACUUM, after which the space of removed and replaced rows is reused. Without it, a
  * folder would grow with every write, and after a kill the whole log would be replayed before the database opens.
  */
-import { open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after } from '../../hosts/after.ts';
 import type { SqlConnection, SqlDatabase, Statement } from '../sql/sql-client.ts';
 
@@ -30,8 +28,6 @@ function statement(name: string, text: string): Statement {
 
 export interface UpkeepOptions {
   readonly database: SqlDatabase;
-  /** Undefined for a database in memory. */
-  readonly folder: string | undefined;
   /**
    * Whether the disk has room for this many more bytes of the log, in addition to what is kept free. VACUUM logs its changes: at
    * most the size of the table.
@@ -71,9 +67,6 @@ export class PgliteUpkeep {
     // A checkpoint writes to the log too, and if the log cannot be written, the database ends and reads fail as well.
     if (Number(row?.[0]) < LOG_BYTES || !this.options.hasRoom(0)) return;
     await this.run(CHECKPOINT);
-    // PGlite runs without fsync. The checkpoint makes the log of recent writes removable, so without this sync a power loss could
-    // cost more than the last writes.
-    if (this.options.folder !== undefined) await syncFiles(this.options.folder);
   }
 
   private async run(wanted: Statement): Promise<readonly (readonly (string | null)[])[]> {
@@ -119,17 +112,4 @@ export function startUpkeep(
     cancel();
     return working;
   };
-}
-
-async function syncFiles(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    // Ignores errors when opening: log files may be removed at any time.
-    const file = await open(join(entry.parentPath, entry.name), 'r+').catch(() => undefined);
-    try {
-      await file?.sync();
-    } finally {
-      await file?.close();
-    }
-  }
 }
