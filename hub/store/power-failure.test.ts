@@ -76,7 +76,7 @@ async function rowsIn(database: PgDatabase): Promise<number> {
 
 const CREATE = 'CREATE TABLE t (key bigint PRIMARY KEY, body text)';
 
-test('acknowledged writes survive a power failure (S3)', async () => {
+test('acknowledged writes survive a power failure (S3, F2)', async () => {
   const { database, rowsAfterPowerFailure } = await preparedDatabase();
   await run(database, CREATE);
   for (let row = 0; row < 5; row += 1) {

@@ -16,7 +16,7 @@ import { signalGroup } from './process-group.mjs';
  *   url: string;
  *   profileDir?: string;
  *   isPrivate?: boolean;
- *   env?: Record<string, string>;
+ *   env?: Readonly<Record<string, string>>;
  *   prefs?: Record<string, string | number | boolean>;
  *   args?: string[];
  * }} LaunchOptions

@@ -9,6 +9,7 @@ import type { Tab } from './tab.ts';
 
 export interface StartOptions {
   readonly isPrivate?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
   /** Preferences of Firefox. */
   readonly prefs?: Readonly<Record<string, string | number | boolean>>;
 }
