@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { documentKey, termsPrefix, type Key } from '../codec/key.ts';
-import { changesOf } from './snapshot-cache.ts';
+import type { RowAddress } from './port.ts';
+import { changesOf, SnapshotCache } from './snapshot-cache.ts';
 import { readCounted } from './testing/read-counted.ts';
 
 const key = documentKey(0, 1024, 1n);
@@ -21,4 +22,15 @@ test('changesOf() reads each entry of a row only a few times, even if there are 
     ...entriesOf(numbers.map((n) => n + 500)),
   ]);
   expect(had.reads() + has.reads()).toBeLessThan(5000);
+});
+
+test('absent rows count towards the limit with what they take in memory', () => {
+  const address = (n: number): RowAddress => ({
+    space: 'documents',
+    key: documentKey(0, 1024, BigInt(n)),
+  });
+  const cache = new SnapshotCache(100_000);
+  for (let n = 1; n <= 10_000; n += 1) cache.keepRow(address(n), undefined);
+  expect(cache.row(address(10_000))).toBe(null);
+  expect(cache.row(address(9000))).toBe(undefined);
 });

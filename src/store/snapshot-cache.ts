@@ -8,7 +8,7 @@ import type { Micros } from '../values/value.ts';
 import { Generations } from './generations.ts';
 import { RowMap } from './row-map.ts';
 import { keyspaceAt, keyspaceOf, IntervalCache } from './interval-cache.ts';
-import { isEntrySpace, isTrackedSpace, rangeBytes, rowBytes } from './port.ts';
+import { isEntrySpace, isTrackedSpace, rangeBytes, ROW_OVERHEAD_BYTES, rowBytes } from './port.ts';
 import type {
   Entry,
   EntrySpace,
@@ -80,7 +80,11 @@ export class SnapshotCache {
   }
 
   keepRow(address: RowAddress, row: Row | undefined): void {
-    this.rows.put(address, row ?? null, row ? rowBytes(row) : address.key.length);
+    this.rows.put(
+      address,
+      row ?? null,
+      row ? rowBytes(row) : ROW_OVERHEAD_BYTES + address.key.length,
+    );
   }
 
   keepRange(range: Range, name: string, entries: readonly Entry[]): void {
