@@ -3,7 +3,7 @@ import { changeKey } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { rowsAfterCut } from '../rows/dropped-changes.ts';
+import { cutAfter } from '../rows/dropped-changes.ts';
 import { contentKey } from '../rows/verdict-rows.ts';
 import { databasesIn, pruneBatch, type PruneHost } from './prune-batch.ts';
 
@@ -55,8 +55,9 @@ async function pruneLog(
     const found = writer.range(scan('sync', { lower: changeKey(database, 0), upper }, { limit }));
     if (found.length === 0) return { value: 0 };
     const rows = found.flatMap(({ row }) => row ?? []);
-    for (const row of rowsAfterCut(writer, database, rows)) writer.put('sync', row);
-    for (const { key } of found) writer.delete('sync', key);
+    const { puts, deletes } = cutAfter(writer, database, rows);
+    for (const row of puts) writer.put('sync', row);
+    for (const key of [...deletes, ...found.map(({ key }) => key)]) writer.delete('sync', key);
     return { value: found.length, ts: Math.max(clock(), head) + 1 };
   });
   return value;

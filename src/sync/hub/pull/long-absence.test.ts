@@ -1,6 +1,9 @@
 /** Devices that come back after the log of changes was cut. */
 import { describe, expect, test } from 'vitest';
+import { syncKey } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
+import { scan } from '../../../store/scan.ts';
 import { pruneChanges } from '../pruning/prune-changes.ts';
 import type { Device, HubWorld } from '../../testing/hub-world.ts';
 import { ids, lambda, openThings, put, reads, remove, role, THINGS } from '../../testing/things.ts';
@@ -26,6 +29,37 @@ async function inStep(world: HubWorld, device: Device): Promise<Device> {
 const otherThings = async (world: HubWorld): Promise<void> => {
   await world.ask({ create_collection: obj({ name: 'others' }) });
 };
+
+/** Number of collections and indexes of which the time of the last dropped change is kept. */
+async function timesKept({ store }: HubWorld): Promise<number> {
+  const list = scan('sync', prefixRange(syncKey('dropped')), { rows: false });
+  const { ranges } = await store.read((tx) => tx.fetch([], [list]));
+  return ranges[0]?.length ?? 0;
+}
+
+test('the hub keeps nothing of collections and indexes that were deleted', async () => {
+  const world = await openThings();
+  const use = async (n: number): Promise<void> => {
+    const [name, index] = [`c${n}`, `i${n}`];
+    await world.ask({ create_collection: obj({ name }) });
+    const terms = [obj({ field: ['data', 'n'] })];
+    await world.ask({ create_index: obj({ name: index, source: coll(name), terms }) });
+    await world.ask(create(doc(name, 1), { n: 1 }));
+    // Its last changes are dropped before it is deleted, or together with its deletion.
+    if (n % 2 === 0) await absent(world);
+    await world.ask({ delete: { index } });
+    await world.ask({ delete: coll(name) });
+    await absent(world);
+    // This removes its documents, which the log records too.
+    await world.engine.collectExpiredData();
+    await absent(world);
+  };
+  for (const n of [0, 1]) await use(n);
+  const before = await timesKept(world);
+  expect(before).toBeGreaterThan(0);
+  for (const n of [2, 3, 4, 5]) await use(n);
+  expect(await timesKept(world)).toBe(before);
+});
 
 describe('after 90 days, when the log of changes has been pruned', () => {
   test('a set without changes needs no comparison, and no document is sent', async () => {
@@ -59,6 +93,21 @@ describe('after 90 days, when the log of changes has been pruned', () => {
     await change(world);
     await absent(world);
     expect(await device.pullOnce()).toMatchObject({ check: true, skipped: true });
+  });
+
+  test('a device must compare when a collection of its sets was deleted', async () => {
+    const world = await openThings();
+    await otherThings(world);
+    await put(world, 1);
+    await world.ask(create(doc('others', 1), {}));
+    const device = (await world.device()).watch(THINGS, { documents: coll('others') });
+    await inStep(world, device);
+    expect(device.documents.size).toBe(2);
+    await world.ask({ update: doc('others', 1), params: obj({ data: obj({ n: 1 }) }) });
+    await cut(world);
+    await world.ask({ delete: coll('others') });
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(true);
   });
 
   test('changes of an index match are recognised by index entries, not by the collection of the index', async () => {

@@ -3,8 +3,13 @@
  * older cursor continues as if the log were complete, if nothing that concerns it has changed since.
  */
 import {
+  collectionPrefix,
+  decodeDocumentKey,
+  documentKey,
   hexOfKey,
+  indexPrefix,
   indexPrefixOf,
+  numberOf,
   sharedIndexPrefix,
   syncKey,
   withoutDatabase,
@@ -15,13 +20,15 @@ import { readChanges } from '../../../engine/transactions.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
+import { NATIVE, NATIVE_KINDS } from '../../../values/native-kinds.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
 import { commitTimeOf, horizonIn, horizonRow } from './change-log-rows.ts';
 import { recordIn, recordRow } from './records.ts';
 
-/** The collection (range of keys) or index (range of entries) of a range. Both have their number after that of the database. */
-const ownerOf = ({ by, lower }: Pick<PartRange, 'by' | 'lower'>): string =>
+/** Any range of a collection (of keys) or of an index (of entries). Both have their number after that of the database. */
+type Owner = Pick<PartRange, 'by' | 'lower'>;
+const ownerOf = ({ by, lower }: Owner): string =>
   `${by} ${hexOfKey(withoutDatabase(indexPrefixOf(lower)))}`;
 
 /** The row with the time of the last dropped change of a collection or index. */
@@ -30,30 +37,69 @@ const droppedAddress = (database: DatabaseId, owner: string): RowAddress => ({
   key: syncKey('dropped', database, owner),
 });
 
+/** What a cut of the log changes besides the deleted rows. */
+interface Cut {
+  readonly puts: readonly Row[];
+  readonly deletes: readonly Key[];
+}
+
 /**
- * The rows that replace deleted rows of the log: the new horizon, and the times of the last dropped changes.
+ * The new horizon, and the times of the last dropped changes. Deleted collections and indexes keep none, because whoever is older than
+ * their deletion is older than a change of the schema.
  * @param rows the deleted rows, oldest first
  * @throws Suspended
  */
-export function rowsAfterCut(
-  reader: Reader,
-  database: DatabaseId,
-  rows: readonly Row[],
-): readonly Row[] {
+export function cutAfter(reader: Reader, database: DatabaseId, rows: readonly Row[]): Cut {
   const latest = new Map<string, Micros>();
+  /** By owner: the key of its definition, unless it is native. */
+  const definitions = new Map<string, Key>();
   let horizon = horizonIn(reader, database);
+  const note = (owner: Owner, ts: Micros): void => {
+    const name = ownerOf(owner);
+    latest.set(name, ts);
+    const defined = definitionOf(database, owner);
+    if (defined) definitions.set(name, defined);
+  };
   for (const row of rows) {
     const ts = commitTimeOf(row.key);
     horizon = Math.max(horizon, ts);
     for (const { key, entries } of readChanges(database, row)) {
-      latest.set(ownerOf({ by: 'key', lower: key }), ts);
-      for (const entry of entries) latest.set(ownerOf({ by: 'entry', lower: entry }), ts);
+      note({ by: 'key', lower: key }, ts);
+      for (const entry of entries) note({ by: 'entry', lower: entry }, ts);
+      const owner = definedBy(database, key);
+      if (owner) definitions.set(ownerOf(owner), key);
     }
   }
-  return [
-    horizonRow(database, horizon),
-    ...[...latest].map(([owner, ts]) => recordRow(droppedAddress(database, owner), ts)),
-  ];
+  const versions = eachElement([...definitions.values()], (key) =>
+    reader.row({ space: 'documents', key }),
+  );
+  const gone = [...definitions.keys()].filter((_, at) => !versions[at]);
+  for (const name of gone) latest.delete(name);
+  return {
+    puts: [
+      horizonRow(database, horizon),
+      ...[...latest].map(([name, ts]) => recordRow(droppedAddress(database, name), ts)),
+    ],
+    deletes: gone.map((name) => droppedAddress(database, name).key),
+  };
+}
+
+/** The key of the document that defines a collection or index. Undefined if it is native. */
+function definitionOf(database: DatabaseId, { by, lower }: Owner): Key | undefined {
+  const number = numberOf(lower);
+  const kind = by === 'key' ? 'collections' : 'indexes';
+  const isNative = number < NATIVE_KINDS[kind].firstNumber;
+  return isNative ? undefined : documentKey(database, NATIVE[kind], BigInt(number));
+}
+
+/** The collection or index that a document defines. */
+function definedBy(database: DatabaseId, document: Key): Owner | undefined {
+  const { collection, id } = decodeDocumentKey(document);
+  if (collection === NATIVE.collections)
+    return { by: 'key', lower: collectionPrefix(database, Number(id)) };
+  return collection === NATIVE.indexes
+    ? { by: 'entry', lower: indexPrefix(database, Number(id)) }
+    : undefined;
 }
 
 /** The data on which a device depends. */
