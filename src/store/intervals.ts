@@ -4,14 +4,7 @@
  */
 import { type Key, keyAfter, keyOfBytes } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex } from './binary-search.ts';
-import {
-  ENTRY_OVERHEAD_BYTES,
-  entryBytes,
-  rangeBytes,
-  type Entry,
-  type Range,
-  type Row,
-} from './port.ts';
+import { entryBytes, type Entry, type Range, type Row } from './port.ts';
 
 /** A position in the order of entries. Several rows may have the same entry. */
 interface Position {
@@ -25,6 +18,9 @@ interface Interval {
   readonly to: Position;
   readonly entries: Entry[];
 }
+
+/** What an interval takes in memory beside its entries, with its bounds, in bytes. */
+const INTERVAL_BYTES = 320;
 
 /** Adjacent intervals are joined up to this many entries. Longer arrays would make each change slower: it moves all later entries. */
 const JOINED_MAX = 256;
@@ -102,7 +98,7 @@ export class Intervals {
     const known = entries[at];
     const isThere = known?.entry === entry && known.key === key;
     const added = row ? [{ entry, key, row }] : [];
-    this.bytes += rangeBytes(added) - rangeBytes(entries.splice(at, isThere ? 1 : 0, ...added));
+    this.bytes += entriesBytes(added) - entriesBytes(entries.splice(at, isThere ? 1 : 0, ...added));
   }
 
   private walk(range: Range): Walked {
@@ -158,20 +154,20 @@ export class Intervals {
     for (const interval of list.slice(first, last)) {
       const { entries } = interval;
       const [begin, end] = [countBefore(entries, from), countBefore(entries, to)];
-      this.bytes -= rangeBytes(entries.slice(begin, end));
+      this.bytes -= INTERVAL_BYTES + entriesBytes(entries.slice(begin, end));
       if (isBefore(interval.from, from))
         left.push({ from: interval.from, to: from, entries: entries.slice(0, begin) });
       if (isBefore(to, interval.to))
         left.push({ from: to, to: interval.to, entries: entries.slice(end) });
     }
-    this.bytes += left.length * ENTRY_OVERHEAD_BYTES;
+    this.bytes += left.length * INTERVAL_BYTES;
     list.splice(first, last - first, ...left);
   }
 
   /** Adds an interval. No part of it may be cached yet. */
   private insert(interval: Interval): void {
     const { list } = this;
-    this.bytes += rangeBytes(interval.entries);
+    this.bytes += INTERVAL_BYTES + entriesBytes(interval.entries);
     const at = this.countBegun(interval.from);
     let [begin, whole] = [at, interval];
     const [before, next] = [list[at - 1], list[at]];
@@ -182,7 +178,7 @@ export class Intervals {
     const isNextIn = next !== undefined && canJoin(whole, next);
     if (isNextIn) whole = joined(whole, next);
     const gone = at - begin + (isNextIn ? 1 : 0);
-    this.bytes -= gone * ENTRY_OVERHEAD_BYTES;
+    this.bytes -= gone * INTERVAL_BYTES;
     list.splice(begin, gone, whole);
   }
 
@@ -203,6 +199,9 @@ export class Intervals {
     return firstIndex(list.length, (i) => isBefore(fromOf(list[i]), position));
   }
 }
+
+const entriesBytes = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
 
 const start = (entry: string): Position => ({ entry, key: '' });
 const behind = ({ entry, key }: Entry): Position => ({ entry, key: keyAfter(key) });

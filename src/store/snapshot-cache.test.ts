@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { documentKey, termsPrefix, type Key } from '../codec/key.ts';
-import type { RowAddress } from './port.ts';
-import { changesOf, SnapshotCache } from './snapshot-cache.ts';
+import type { Range, RowAddress } from './port.ts';
+import { prefixRange } from '../codec/ranges.ts';
+import { scan } from './scan.ts';
+import { changesOf, rangeName, SnapshotCache } from './snapshot-cache.ts';
 import { readCounted } from './testing/read-counted.ts';
 
 const key = documentKey(0, 1024, 1n);
@@ -33,4 +35,26 @@ test('absent rows count towards the limit with what they take in memory', () => 
   for (let n = 1; n <= 10_000; n += 1) cache.keepRow(address(n), undefined);
   expect(cache.row(address(10_000))).toBe(null);
   expect(cache.row(address(9000))).toBe(undefined);
+});
+
+test('empty ranges count towards the limit with what they take in memory', () => {
+  const rangeOf = (space: 'documents' | 'history', n: number): Range => {
+    const terms = prefixRange(termsPrefix(0, 32_768, [String(n)]));
+    const by = space === 'documents' ? 'entry' : 'key';
+    return scan(space, { ...terms, by }, { limit: 64, rows: space === 'history' });
+  };
+  for (const space of ['documents', 'history'] as const) {
+    const cache = new SnapshotCache(400_000);
+    const isKnown = (n: number): boolean => {
+      const range = rangeOf(space, n);
+      return cache.range(range, rangeName(range)) !== undefined;
+    };
+    for (let n = 1; n <= 10_000; n += 1) {
+      const range = rangeOf(space, n);
+      cache.keepRange(range, rangeName(range), []);
+    }
+    expect(isKnown(10_000)).toBe(true);
+    const known = Array.from({ length: 10_000 }, (_, n) => n + 1).filter(isKnown).length;
+    expect(known).toBeLessThan(1400);
+  }
 });

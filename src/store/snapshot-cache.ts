@@ -26,6 +26,9 @@ interface KnownRange {
   readonly bytes: number;
 }
 
+/** What a range kept as requested takes in memory beside its name and entries, with its bounds, in bytes. */
+const KEPT_RANGE_BYTES = 320;
+
 /** If a commit changed more keys of one index or collection than this, all its ranges are evicted: cheaper than checking each. */
 const CHANGES_LOOKED_AT_MAX = 32;
 
@@ -96,7 +99,7 @@ export class SnapshotCache {
     const keyspace = one ?? wideKeyspace(range);
     let known = this.rangesByKeyspace.get(keyspace);
     if (!known) this.rangesByKeyspace.set(keyspace, (known = new Map()));
-    const bytes = rangeBytes(entries);
+    const bytes = KEPT_RANGE_BYTES + name.length + rangeBytes(entries);
     this.rangeBytes += bytes - (known.get(name)?.bytes ?? 0);
     known.set(name, { range, entries, bytes });
     while (this.rangeBytes > this.bytesMax) this.evictRange();
