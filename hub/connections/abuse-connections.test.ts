@@ -1,4 +1,5 @@
 /** Many requests on one connection: pipelined, with offers of upgrades, reset. */
+import { createHook } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
@@ -339,6 +340,38 @@ test('an idle HTTP/2 session is closed, also after a request that took longer th
   ];
   expect(headers[':status']).toBe(200);
   await closed;
+});
+
+/** Timers of this length that are set and neither ended nor cleared, until the test has ended. */
+function timersOf(ms: number): ReadonlySet<number> {
+  const timers = new Set<number>();
+  const hook = createHook({
+    init(id, type, _, timer: { readonly _idleTimeout?: number }) {
+      if (type === 'Timeout' && timer._idleTimeout === ms) timers.add(id);
+    },
+    destroy: (id) => void timers.delete(id),
+  });
+  onTestFinished(() => void hook.disable());
+  hook.enable();
+  return timers;
+}
+
+test('an HTTP/2 session that was closed leaves no timer, which would keep it in memory', async () => {
+  const IDLE_MS = 54_321;
+  const hub = await openTestHub({ settings: { headerMs: IDLE_MS, sessionIdleMs: IDLE_MS } });
+  const timers = timersOf(IDLE_MS);
+  for (const end of ['close', 'destroy'] as const) {
+    const session = connectHttp2(hub.url);
+    const [headers] = (await once(session.request({ ':path': '/ping' }).resume(), 'response')) as [
+      Record<string, unknown>,
+    ];
+    expect(headers[':status']).toBe(200);
+    expect(timers.size).toBeGreaterThan(0);
+    const closed = once(session, 'close');
+    session[end]();
+    await closed;
+    await vi.waitFor(() => expect(timers.size).toBe(0), 10_000);
+  }
 });
 
 test('an HTTP/2 session survives some reset streams', async () => {

@@ -112,12 +112,14 @@ export class Http2Sessions {
     const resets = new TokenBuckets(resetsPerSecond, resetsAtOnce / resetsPerSecond, () =>
       performance.now(),
     );
-    session.once('close', () => this.sessions.delete(session));
-    session.on('error', () => session.destroy());
-    session.setTimeout(settings.headerMs);
-    session.on('timeout', () => {
-      if (open === 0) session.destroy();
+    const idle = new IdleTimer(session, () => open === 0);
+    idle.start(settings.headerMs);
+    session.on('ping', () => idle.refresh());
+    session.once('close', () => {
+      idle.stop();
+      this.sessions.delete(session);
     });
+    session.on('error', () => session.destroy());
     let begunInTurn = 0;
     session.on('stream', (stream) => {
       open += 1;
@@ -136,7 +138,7 @@ export class Http2Sessions {
       });
       stream.once('close', () => {
         open -= 1;
-        session.setTimeout(settings.sessionIdleMs);
+        idle.start(settings.sessionIdleMs);
       });
     });
   }
@@ -163,6 +165,38 @@ export class Http2Sessions {
     if (session.destroyed) return;
     this.options.onMisused(peer);
     endWithError(session, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+}
+
+/**
+ * Destroys a session that is idle for some time. `session.setTimeout()` is not used: Node 20 does not clear its timer when the
+ * session ends, and the timer keeps the session in memory.
+ */
+class IdleTimer {
+  private readonly session: ServerHttp2Session;
+  private readonly isIdle: () => boolean;
+  private timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(session: ServerHttp2Session, isIdle: () => boolean) {
+    this.session = session;
+    this.isIdle = isIdle;
+  }
+
+  start(ms: number): void {
+    this.stop();
+    if (this.session.destroyed) return;
+    this.timer = setTimeout(() => {
+      if (this.isIdle()) this.session.destroy();
+    }, ms).unref();
+  }
+
+  refresh(): void {
+    this.timer?.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 }
 
