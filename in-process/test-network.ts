@@ -23,7 +23,8 @@ export function serveAt(origin: string, answer: Answering): () => void {
 
 export class SwitchedNetwork implements TestNetwork {
   private isSwitchedOn = true;
-  private readonly inFlight = new Set<AbortController>();
+  /** Requests without a response, and streams. */
+  readonly inFlight = new Set<AbortController>();
   private readonly listeners = new Set<(change: 'online' | 'offline') => void>();
 
   get isOnline(): boolean {
@@ -65,6 +66,7 @@ export class SwitchedNetwork implements TestNetwork {
     if (init.signal?.aborted) abort();
     init.signal?.addEventListener('abort', abort, { once: true });
     this.inFlight.add(request);
+    request.signal.addEventListener('abort', () => this.inFlight.delete(request));
     let mayEnd = true;
     try {
       const answering = server(pathname + search, init, request.signal);
