@@ -71,7 +71,6 @@ export async function openDatabase(
     ? queriesBeside(options, stored.birth, rootSecret, {
         executeHere: (request, isSynced) =>
           isSynced ? copy.read(request) : local.inlineEngine.query(request),
-        clock,
       })
     : undefined;
   const local = openEngine({
@@ -172,7 +171,7 @@ const queriesBeside = (
   { name, settings, aliveLock }: OpenOptions,
   birth: string,
   rootSecret: string,
-  here: Pick<LongQueriesOptions, 'executeHere' | 'clock'>,
+  here: Pick<LongQueriesOptions, 'executeHere'>,
 ): SecondWorkerQueries =>
   new SecondWorkerQueries({
     start: startEvaluator,

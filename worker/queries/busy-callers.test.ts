@@ -1,21 +1,23 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { pause } from '../browser/pause.ts';
 import { BusyCallers } from './busy-callers.ts';
 
+afterEach(() => vi.useRealTimers());
+
 /** Each query takes 10 ms of a clock that only queries advance. */
 function openCallers() {
-  let now = 0;
-  const callers = new BusyCallers(() => now);
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  const callers = new BusyCallers();
   const ended: string[] = [];
+  const later = (ms: number) => void vi.advanceTimersByTime(ms);
   const run = async (query: string): Promise<void> => {
     const caller = query.slice(0, 1);
     const free = callers.whenFree(caller);
     if (free) await free;
-    now += 10_000;
+    later(10);
     callers.note(caller, 10);
     ended.push(query);
   };
-  const later = (ms: number) => void (now += ms * 1000);
   return { callers, run, ended, later };
 }
 
@@ -68,4 +70,14 @@ test('callers beyond the latest hundred are forgotten', async () => {
   for (let i = 0; i < 3; i++) await pause();
   for (let i = 0; i < 100; i++) callers.note(`client ${i}`, 0);
   expect(callers.whenFree('a')).toBeUndefined();
+});
+
+test('a caller is not busy for longer if the clock is set back', async () => {
+  const { callers, run, later } = openCallers();
+  for (let i = 0; i < 3; i++) await run('a');
+  await run('b');
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await run('a');
+  later(3000);
+  expect([callers.holdsUpOthers('a'), callers.whenFree('a')]).toEqual([false, undefined]);
 });

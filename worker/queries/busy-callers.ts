@@ -11,14 +11,9 @@ const SHARE_MS = 50;
 const CALLERS_MAX = 100;
 
 export class BusyCallers {
-  private readonly recent: RecentTime;
+  private readonly recent = new RecentTime(undefined, CALLERS_MAX);
   /** By caller: the end of the last turn of the event loop that its queries take. */
   private readonly turns = new Map<string, Promise<void>>();
-
-  /** @param clock the time in µs */
-  constructor(clock: () => number) {
-    this.recent = new RecentTime(() => clock() / 1000, CALLERS_MAX);
-  }
 
   note(secret = '', ms: number): void {
     this.recent.note(secret, ms);

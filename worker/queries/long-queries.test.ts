@@ -45,9 +45,9 @@ class FakeEvaluator extends EventTarget {
 }
 
 function open({ start = true }: { readonly start?: boolean } = {}) {
+  if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   const started: FakeEvaluator[] = [];
   const here: string[] = [];
-  const time = { micros: 0 };
   const beside = new SecondWorkerQueries({
     start: () => {
       if (!start) throw new Error('no workers here');
@@ -66,7 +66,6 @@ function open({ start = true }: { readonly start?: boolean } = {}) {
       here.push(query);
       return Promise.resolve(answer('here'));
     },
-    clock: () => time.micros,
   });
   const execute = (query: string, more: { isAbandoned?: () => boolean; timeoutMs?: number } = {}) =>
     beside.execute({
@@ -74,10 +73,10 @@ function open({ start = true }: { readonly start?: boolean } = {}) {
       query,
       apiVersion: '4',
       allows: 'write',
-      arrived: time.micros,
+      arrived: Date.now() * 1000,
       ...more,
     });
-  return { beside, started, here, time, execute };
+  return { beside, started, here, execute };
 }
 
 afterEach(() => vi.useRealTimers());
@@ -114,7 +113,7 @@ test('close() terminates a worker during a query, and leaves an idle worker to e
 });
 
 test('turns are short during long queries and for a while after them, except turns of writes', async () => {
-  const { beside, started, time, execute } = open();
+  const { beside, started, execute } = open();
   const alone = beside.turnMs({ secret: undefined });
   const first = execute('1');
   const second = execute('2');
@@ -127,13 +126,13 @@ test('turns are short during long queries and for a while after them, except tur
   const idle = beside.turnMs({ secret: undefined });
   expect([several < idle, idle < alone]).toEqual([true, true]);
   expect(beside.turnMs({ secret: undefined }, { mayWrite: true })).toBe(alone);
-  time.micros += 60_000_000;
+  vi.advanceTimersByTime(60_000);
   expect(beside.turnMs({ secret: undefined })).toBe(alone);
   beside.close();
 });
 
 test('a query that is abandoned or times out ends with its worker, and the next query gets a new worker', async () => {
-  const { beside, started, time, execute } = open();
+  const { beside, started, execute } = open();
   let isGone = false;
   const first = execute('1', { isAbandoned: () => isGone });
   started[0]?.say({ type: 'opened' });
@@ -144,7 +143,7 @@ test('a query that is abandoned or times out ends with its worker, and the next 
   started[1]?.say({ type: 'opened' });
   expect(started[1]?.queries).toEqual(['2']);
   const third = execute('3');
-  time.micros += 7_000_000;
+  vi.advanceTimersByTime(7_000);
   await expect(second).rejects.toMatchObject({ code: 'time out' });
   started[2]?.say({ type: 'opened' });
   started[2]?.say({ type: 'answer', answer: answer('three') });
@@ -152,11 +151,26 @@ test('a query that is abandoned or times out ends with its worker, and the next 
   beside.close();
 });
 
+test('if the clock is set back, a query still times out, and turns are short for no longer', async () => {
+  const { beside, started, execute } = open();
+  const alone = beside.turnMs({ secret: undefined });
+  const stuck = execute('1', { timeoutMs: 1000 });
+  started[0]?.say({ type: 'opened' });
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(7_000);
+  await expect(stuck).rejects.toMatchObject({ code: 'time out' });
+  vi.advanceTimersByTime(60_000);
+  expect(beside.turnMs({ secret: undefined })).toBe(alone);
+  beside.close();
+});
+
 test.each<[string, (evaluator: FakeEvaluator | undefined) => void]>([
   ['was stopped', () => vi.advanceTimersByTime(1000)],
   ['lost its worker', (evaluator) => evaluator?.fail()],
 ])('when the last query %s, no timer is left', async (_, end) => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({
+    toFake: ['Date', 'performance', 'setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
+  });
   const { beside, started, execute } = open();
   const refused = execute('1', { isAbandoned: () => true }).catch((reason: unknown) => reason);
   started[0]?.say({ type: 'opened' });

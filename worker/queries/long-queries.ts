@@ -1,4 +1,5 @@
 /** Executes long queries one after the other in a second worker, so that short ones do not wait for them. */
+import { elapsed } from '../../hosts/clock.ts';
 import type {
   ArrivedQuery,
   LongQueries,
@@ -15,8 +16,6 @@ export interface LongQueriesOptions {
   readonly evaluator: () => EvaluatorOptions;
   /** Executes a query in this worker, when no second worker can be started. */
   readonly executeHere: (request: ArrivedQuery, isSynced: boolean) => Promise<QueryAnswer>;
-  /** Wall-clock time in µs. */
-  readonly clock: () => number;
 }
 
 type Caller = Pick<QueryRequest, 'secret'>;
@@ -24,6 +23,8 @@ type Caller = Pick<QueryRequest, 'secret'>;
 interface Task {
   readonly request: ArrivedQuery;
   readonly isSynced: boolean;
+  /** By `elapsed()`, because the wall clock may be set while the query is executed. */
+  readonly since: number;
   readonly resolve: (answer: QueryAnswer | Promise<QueryAnswer>) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -56,25 +57,24 @@ export class SecondWorkerQueries implements LongQueries {
   readonly textCharsMax = TEXT_CHARS_MAX;
   private readonly options: LongQueriesOptions;
   private readonly waiting: Task[] = [];
-  private readonly callers: BusyCallers;
+  private readonly callers = new BusyCallers();
   private evaluator: Evaluator | undefined = undefined;
   private checking: ReturnType<typeof setInterval> | undefined = undefined;
   private idle: ReturnType<typeof setTimeout> | undefined = undefined;
-  /** When there was a long query last, in µs. */
+  /** When there was a long query last, by `elapsed()`. */
   private metAt = -Infinity;
   private runsInline = false;
   private isClosed = false;
 
   constructor(options: LongQueriesOptions) {
     this.options = options;
-    this.callers = new BusyCallers(options.clock);
   }
 
   turnMs({ secret }: Caller, turn?: { readonly mayWrite?: boolean }): number {
     if (this.runsInline) return Infinity;
     // Not shortened by recent long queries: an app that loads many documents waits for that write anyway.
     if (turn?.mayWrite === true) return TURN_MS;
-    const now = this.options.clock();
+    const now = elapsed();
     const inFlight = this.waiting.length + (this.evaluator?.busy ? 1 : 0);
     if (inFlight > 0) this.metAt = now;
     if (now - this.metAt > RECENT_MICROS)
@@ -93,9 +93,10 @@ export class SecondWorkerQueries implements LongQueries {
   execute(request: ArrivedQuery, isSynced = false): Promise<QueryAnswer> {
     if (this.runsInline) return this.options.executeHere(request, isSynced);
     if (this.isClosed) return Promise.reject(closed());
-    this.metAt = this.options.clock();
+    const since = elapsed();
+    this.metAt = since;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ request, isSynced, resolve, reject });
+      this.waiting.push({ request, isSynced, since, resolve, reject });
       this.checking ??= setInterval(() => this.check(), LOOK_MS);
       this.assign();
     });
@@ -196,10 +197,10 @@ export class SecondWorkerQueries implements LongQueries {
 
   /** Stops queries that were aborted or have timed out. A worker that is evaluating receives no messages, so it is terminated. */
   private check(): void {
-    const now = this.options.clock();
-    const isOver = ({ request }: Task): boolean => {
-      const { arrived, timeoutMs = LIMITS.queryTimeoutDefaultMs, isAbandoned } = request;
-      return isAbandoned?.() === true || now > arrived + (timeoutMs + GRACE_MS) * 1000;
+    const now = elapsed();
+    const isOver = ({ request, since }: Task): boolean => {
+      const { timeoutMs = LIMITS.queryTimeoutDefaultMs, isAbandoned } = request;
+      return isAbandoned?.() === true || now > since + (timeoutMs + GRACE_MS) * 1000;
     };
     for (const task of this.waiting.filter(isOver)) {
       this.waiting.splice(this.waiting.indexOf(task), 1);
