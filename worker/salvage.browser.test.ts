@@ -9,6 +9,7 @@ import {
   UnavailableError,
   type Database,
 } from '../src/index.ts';
+import { rawOpen } from './testing/raw-database.ts';
 import { freshName } from './testing/store-kit.ts';
 
 const DOCUMENTS = 3000;
@@ -156,6 +157,27 @@ test('salvageDatabase() recovers a database from its blocks when a damaged log p
   expect(damaged.length).toBeGreaterThan(0);
   const rescued = await openDatabase(into);
   expect((await notesOf(rescued)).length).toBeGreaterThan(0);
+  await rescued.close();
+});
+
+test('a database of which another script has emptied a part says at opening how to salvage it', async () => {
+  const [name, into] = [named(), named()];
+  const db = await openDatabase(name);
+  await db.client().query(q.CreateCollection({ name: 'notes' }));
+  await create(db, 0, 20);
+  await db.close();
+  const idb = await rawOpen(name);
+  const tx = idb.transaction('meta', 'readwrite');
+  tx.objectStore('meta').clear();
+  await new Promise((resolve) => tx.addEventListener('complete', resolve));
+  idb.close();
+  await expect(openDatabase(name)).rejects.toMatchObject({
+    code: 'local_data_loss',
+    description: expect.stringContaining('salvageDatabase()') as string,
+  });
+  await salvageDatabase(name, { into });
+  const rescued = await openDatabase(into);
+  expect(await notesOf(rescued)).toHaveLength(20);
   await rescued.close();
 });
 

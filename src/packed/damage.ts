@@ -6,7 +6,7 @@ import { Malformed } from './codec/byte-reader.ts';
 export const damaged = (what: string, how: string, options?: ErrorOptions): Refusal =>
   new Refusal(
     'local_data_loss',
-    `The stored data is damaged: ${what} (${how}). What it held cannot be read. Restore a backup, or delete the database with destroy().`,
+    `The stored data is damaged: ${what} (${how}). What it held cannot be read. Restore a backup, or copy the rest with salvageDatabase().`,
     options,
   );
 

@@ -178,5 +178,5 @@ export const replaced = (): Refusal =>
 const partlyGone = (): Refusal =>
   new Refusal(
     'local_data_loss',
-    'Part of the local database is missing, so the rest cannot be trusted. Delete the database with destroy() to start again.',
+    'Part of the local database is missing, so the rest cannot be trusted. Copy it with salvageDatabase(), or start again with forgetDatabase().',
   );

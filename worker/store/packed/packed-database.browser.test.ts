@@ -173,6 +173,18 @@ test('write() refuses a log of another database or of a newer version of the app
   }
 });
 
+test('what another script has added to the log is skipped', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await increment(store);
+  for (const value of [{}, { v: 'text' }, { v: new Uint8Array(5), c: 1 }])
+    await inRaw(name, (log) => log.add(value));
+  await increment(store);
+  expect(await counterOf(store)).toBe(2);
+  await store.close();
+  expect(await counterOf(await open(name))).toBe(2);
+});
+
 test('write() refuses when the log was emptied', async () => {
   const name = freshName();
   const store = await open(name);

@@ -87,7 +87,7 @@ function mediumOf(idb: IDBDatabase): Pick<Medium, 'read'> {
       const parts =
         after === undefined
           ? []
-          : await read<Pick<StoredPart, 'n' | 'e'> & { readonly v: unknown }>(
+          : await read<Omit<StoredPart, 'v'> & { readonly v: unknown }>(
               'commits',
               IDBKeyRange.lowerBound(Math.max(after + 1, FIRST)),
             );

@@ -11,9 +11,11 @@ export interface StoredPart {
   readonly e?: number;
 }
 
-export const doesCount = ({ n, e = n }: Pick<StoredPart, 'n' | 'e'>): boolean => e === n;
+/** What another script of the origin has added has no commit, and does not count. */
+export const doesCount = ({ n, e = n, c }: Omit<StoredPart, 'v'>): boolean =>
+  e === n && typeof c === 'string';
 
-export const logPartOf = (part: Pick<StoredPart, 'n' | 'v' | 'e'>): LogPart => ({
+export const logPartOf = (part: StoredPart): LogPart => ({
   number: part.n,
   bytes: doesCount(part) ? part.v : undefined,
 });
