@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { engines, print } from './support/browser-test.ts';
 import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
@@ -8,20 +10,19 @@ import type { Tab } from './support/tab.ts';
 const createLarge = (
   tab: Tab,
   id: string,
-): Promise<{ readonly outcome: string; readonly text: string }> =>
+): Promise<{ readonly outcome: string; readonly text: string; readonly description: string }> =>
   tab.run(async (id) => {
     const bytes = (): string =>
       btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(60_000))));
     const text = Array.from({ length: 25 }, bytes).join('');
     const { q } = burrow;
-    const outcome = await db
-      .client()
-      .query(q.Create(q.Ref(q.Collection('notes'), id), { data: { text } }))
-      .then(
-        () => 'acknowledged',
-        (error: unknown) => (error instanceof burrow.QueryError ? error.code : String(error)),
-      );
-    return { outcome, text };
+    try {
+      await db.client().query(q.Create(q.Ref(q.Collection('notes'), id), { data: { text } }));
+      return { outcome: 'acknowledged', text, description: '' };
+    } catch (error) {
+      if (!(error instanceof burrow.QueryError)) throw error;
+      return { outcome: error.code, text, description: error.description };
+    }
   }, id);
 
 describe.for(engines)('%s', ([, test]) => {
@@ -62,6 +63,39 @@ describe.for(engines)('%s', ([, test]) => {
       for (const id of refused.keys())
         expect(await createNote(after, { id, text: 'fits now' })).toBe('acknowledged');
       expect(await verify(after)).toEqual([]);
+    } finally {
+      await browser.close();
+      await space.remove();
+    }
+  });
+
+  test('if other programs fill the disk, the error says so, and with space writes succeed again without a reload (L10)', async ({
+    browser,
+    skip,
+  }) => {
+    const space = browser.kind === 'chromium' ? await makeSpaceScarce(browser) : undefined;
+    if (!space) {
+      skip('Only Chromium is given a small disk, and only root can mount one.');
+      return;
+    }
+    try {
+      const tab = await browser.start(space.startOptions);
+      await openNotes(tab, 'disk');
+      expect(await createNote(tab, { id: '1', text: 'before' })).toBe('acknowledged');
+      const filler = join(browser.profileDir, 'filler');
+      await expect(writeFile(filler, Buffer.alloc(200_000_000))).rejects.toMatchObject({
+        code: 'ENOSPC',
+      });
+      const { outcome, description } = await createLarge(tab, '2');
+      print(browser, 'disk full', { outcome, description });
+      expect(description).toMatch(/storage quota|Free space/);
+      // Chromium may close the database, so it may not be readable until there is space.
+      await rm(filler);
+      await expect
+        .poll(() => createNote(tab, { id: '3', text: 'after' }))
+        .toMatch(/acknowledged|instance already exists/);
+      expect(await readTexts(tab, ['1', '2', '3'])).toEqual(['before', null, 'after']);
+      expect(await verify(tab)).toEqual([]);
     } finally {
       await browser.close();
       await space.remove();

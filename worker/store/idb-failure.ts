@@ -54,7 +54,7 @@ export function refusalOf(reason: unknown): Refusal {
     default:
       return new Refusal(
         'storage_unavailable',
-        `The browser's storage failed (${nameOf(reason)}). Nothing was written. Try again; if it keeps failing, reload the page.`,
+        `The browser's storage failed (${nameOf(reason)}). Nothing was written. Free space if the disk is full, and try again; if it keeps failing, reload the page.`,
         cause,
       );
   }
