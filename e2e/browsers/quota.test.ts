@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { engines, print } from './support/browser-test.ts';
@@ -96,6 +96,65 @@ describe.for(engines)('%s', ([, test]) => {
         .toMatch(/acknowledged|instance already exists/);
       expect(await readTexts(tab, ['1', '2', '3'])).toEqual(['before', null, 'after']);
       expect(await verify(tab)).toEqual([]);
+    } finally {
+      await browser.close();
+      await space.remove();
+    }
+  });
+
+  test('if the disk becomes full during writes, the database survives, also the next two starts (L5, L10)', async ({
+    browser,
+    skip,
+  }) => {
+    const space = browser.kind === 'chromium' ? await makeSpaceScarce(browser) : undefined;
+    if (!space) {
+      skip('Only Chromium is given a small disk, and only root can mount one.');
+      return;
+    }
+    try {
+      const tab = await browser.start(space.startOptions);
+      await openNotes(tab, 'filling', 'relaxed');
+      const filler = join(browser.profileDir, 'filler');
+      const { bavail, bsize } = await statfs(browser.profileDir);
+      await writeFile(filler, Buffer.alloc(bavail * bsize - 4_000_000));
+      const outcomes = await tab.run(async () => {
+        const { q } = burrow;
+        const found: string[] = [];
+        for (
+          let n = 1;
+          n <= 100 && found.filter((each) => each !== 'acknowledged').length < 3;
+          n++
+        ) {
+          const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+          const text = btoa(String.fromCharCode(...bytes));
+          const outcome = await db
+            .client()
+            .query(q.Create(q.Ref(q.Collection('notes'), n), { data: { text } }))
+            .then(
+              () => 'acknowledged',
+              (error: unknown) => (error instanceof burrow.QueryError ? error.code : String(error)),
+            );
+          found.push(outcome);
+        }
+        return found;
+      });
+      const stored = outcomes.flatMap((outcome, at) =>
+        outcome === 'acknowledged' ? [at + 1] : [],
+      );
+      print(browser, 'disk filled', { stored: stored.length, codes: [...new Set(outcomes)] });
+      expect(outcomes.length - stored.length).toBe(3);
+      await rm(filler);
+      await expect
+        .poll(() => createNote(tab, { id: '1000', text: 'after' }))
+        .toMatch(/acknowledged|instance already exists/);
+      for (let start = 1; start <= 2; start++) {
+        await browser.close();
+        const again = await browser.start();
+        expect((await openNotes(again, 'filling')).loss).toBe(null);
+        const texts = await readTexts(again, [...stored.map(String), '1000']);
+        expect(texts.filter((text) => text === null)).toEqual([]);
+        expect(await verify(again)).toEqual([]);
+      }
     } finally {
       await browser.close();
       await space.remove();

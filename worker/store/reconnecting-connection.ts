@@ -34,6 +34,7 @@ import {
   type Watched,
 } from './native-transaction.ts';
 import { needsOneAtATime, InFlight } from './in-flight.ts';
+import { renewLogAfterLoss, requireRoom } from './renew-log.ts';
 import { deleted } from './stored-database.ts';
 import type { WriteMark } from './write-mark.ts';
 
@@ -261,6 +262,9 @@ export class ReconnectingConnection {
   }
 
   private async tryReopen(): Promise<Connection> {
+    // Only where losing a connection can tear a log.
+    const { mark } = this.options;
+    if (mark) await requireRoom();
     const connection = await this.connect().catch((reason: unknown) => {
       // Another tab has moved the database into another layout in the meantime.
       if (!(reason instanceof OtherLayout)) throw reason;
@@ -277,6 +281,7 @@ export class ReconnectingConnection {
       throw reason;
     }
     this.state = { state: 'open', connection };
+    if (mark) await renewLogAfterLoss();
     return connection;
   }
 

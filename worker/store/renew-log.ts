@@ -3,7 +3,10 @@
  * reads the torn log again. Measurements: docs/decisions/0004-crash.md.
  */
 import { Dexie } from 'dexie';
+import { isNamed } from '../browser/is-named.ts';
 import { lockManager, unlessElsewhere } from '../tabs/web-locks.ts';
+import { within } from './deadline.ts';
+import { refusalOf } from './idb-failure.ts';
 import { inOneTransaction } from './one-transaction.ts';
 import { marksOfKilled } from './write-mark.ts';
 
@@ -27,6 +30,43 @@ export const renewLogAfterKill = (ended: readonly string[]): Promise<void> =>
     // Last: if the browser is killed again before this, the next start repeats the work.
     await Promise.all(left.map((mark) => mark.remove()));
   });
+
+/** Called after the browser has closed a connection: writing to the log may have failed, which leaves a torn record in it. */
+export async function renewLogAfterLoss(): Promise<void> {
+  // If it fails, the connection will be lost again, and then this is repeated.
+  await unlessElsewhere(lockManager(), SCRATCH, fillBuffer).catch(() => undefined);
+}
+
+/**
+ * On a full disk, each attempt to open a database leaves another torn record in the log, until the browser deletes all databases of the
+ * origin. So this looks for space elsewhere first.
+ * @throws Refusal `quota_exceeded`
+ */
+export async function requireRoom(): Promise<void> {
+  try {
+    await within(ROOM_MS, fillFile(), () => undefined);
+  } catch (cause) {
+    // Other errors do not mean that there is no space.
+    if (isNamed(cause, 'AbortError', 'QuotaExceededError'))
+      throw refusalOf(new DOMException('The disk is full.', 'QuotaExceededError'));
+  }
+}
+
+const ROOM = 'burrow-full';
+const ROOM_MS = 5000;
+
+/** Writes as much as renewing the log takes, in the log and in the table that LevelDB makes of it. */
+async function fillFile(): Promise<void> {
+  const root = await navigator.storage.getDirectory();
+  try {
+    const file = await root.getFileHandle(ROOM, { create: true });
+    const stream = await file.createWritable();
+    await stream.write(new Uint8Array(2 * PIECES * PIECE_BYTES));
+    await stream.close();
+  } finally {
+    await root.removeEntry(ROOM).catch(() => undefined);
+  }
+}
 
 async function fillBuffer(): Promise<void> {
   const scratch = new Dexie(SCRATCH, { autoOpen: false, cache: 'disabled' });
