@@ -59,10 +59,10 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Half a character is no text: the answer shows `?` in its place.',
   },
   {
-    area: 'Characters newer than a host',
-    here: 'Letter case, normalization, classes of patterns and names of schema objects follow the Unicode tables of the browser, or of Node at a hub. A host that does not know a character leaves it as it is. `casefold` and normalization answer alike wherever the character is known; an upper case may come later (`UpperCase("ꟓ")` since Unicode 17).',
-    original: 'The Unicode tables of its version of Java.',
-    why: 'Every page would have to load tables of our own.',
+    area: 'Characters newer than Unicode 13',
+    here: 'Letter case, normalization, classes of patterns and names of schema objects know the characters of Unicode 13, in every browser and at a hub. A later character stays as it is, belongs to no class and is not allowed in a name; a letter whose other case came later keeps its own (`UpperCase("ɤ")`). Beside U+0295, U+1734 and U+1171E, a sigma takes the form that Unicode 17 gives it.',
+    original: 'The Unicode tables of its version of Java; Java 17 has Unicode 13.',
+    why: 'The hosts have versions from 15 to 18. A write made offline in a new browser would have another result at the hub.',
   },
   {
     area: 'Names of schema objects',

@@ -1,9 +1,10 @@
 /** Which passwords and password hashes are valid. Spec: decisions, "Identity and HTTP"; auth 2.1. */
 import { utf8Length } from '../../codec/utf8.ts';
 import { LIMITS } from '../../limits.ts';
+import { normalForm } from '../../query/unicode.ts';
 
 /** Normalises a password: keyboards and systems compose the same letters in different ways. */
-export const normalised = (password: string): string => password.normalize('NFC');
+export const normalised = (password: string): string => normalForm(password, 'NFC');
 
 /** Why a password is invalid: bcrypt could not distinguish it from others. Undefined if it is valid. */
 export function passwordFault(password: string): string | undefined {

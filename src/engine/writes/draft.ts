@@ -5,6 +5,7 @@ import { LIMITS } from '../../limits.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray, isInteger, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Ref, Value } from '../../values/value.ts';
+import { hasLater } from '../../query/unicode.ts';
 import type { EngineContext } from '../context/context.ts';
 
 export type WriteMode = 'create' | 'update' | 'replace' | 'insert';
@@ -115,7 +116,7 @@ export function checkName(draft: Draft, reserved: readonly string[] = ['_']): vo
   if (name === undefined) return;
   if (reserved.includes(name)) {
     refuse(draft, ['name'], 'reserved name', `The name '${name}' is reserved.`);
-  } else if (!NAME.test(name)) {
+  } else if (!NAME.test(name) || hasLater(name)) {
     refuse(draft, ['name'], 'invalid characters', `Invalid character found in name '${name}'.`);
   } else if (codePoints(name) > LIMITS.nameChars) {
     refuse(draft, ['name'], 'bounds error', `Name exceeds ${LIMITS.nameChars} characters.`);

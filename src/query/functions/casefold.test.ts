@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { run, shown } from '../testing/pure-session.ts';
+import { hasLater } from '../unicode.ts';
 import { casefold } from './casefold.ts';
 
 test('casefold() applies full Unicode case folding', () => {
@@ -31,12 +32,12 @@ test('casefold() is idempotent, and does not depend on normalization', () => {
   );
 });
 
-test('casefold() agrees with Unicode on which characters change', () => {
+test('casefold() agrees with Unicode on which known characters change', () => {
   const changes = /\p{Changes_When_NFKC_Casefolded}/u;
   const wrong: number[] = [];
   for (let code = 0; code < 0x30000; code += 1) {
     const char = String.fromCodePoint(code);
-    if ((casefold(char) !== char) !== changes.test(char)) wrong.push(code);
+    if ((casefold(char) !== char) !== (changes.test(char) && !hasLater(char))) wrong.push(code);
   }
   expect(wrong).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { manyOf, optional, param, scalar, wrongType } from '../casts.ts';
 import { BY_PARTS, reading } from '../costs.ts';
 import { define } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
+import { changeKnown, normalForm } from '../unicode.ts';
 import { requireTextSize } from './bounds.ts';
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -15,11 +16,11 @@ const DOTLESS_I = '\u0131';
 
 /**
  * NFKC_Casefold of Unicode: compatibility composition, full case folding (`ß` → `ss`), default ignorable characters
- * removed. Unicode never changes how assigned characters fold, so JavaScript engines of any age agree on all characters
- * that both know.
+ * removed. Later characters remain.
  */
 export function casefold(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : text.replace(CHANGED, folded).normalize('NFC');
+  if (ASCII.test(text)) return text.toLowerCase();
+  return changeKnown(text, (part) => part.replace(CHANGED, folded).normalize('NFC'));
 }
 
 /** Cache of folded characters, of which there are some thousands. */
@@ -71,16 +72,19 @@ function normalizing(text: string): number {
   if (ASCII.test(text)) return reading(text.length);
   let units = text.length * 1_000;
   if (units > LIMITS.callWork) return units;
-  for (const [run] of text.matchAll(COMBINING)) units += run.length ** 2 / 2;
+  changeKnown(text, (part) => {
+    for (const [run] of part.matchAll(COMBINING)) units += run.length ** 2 / 2;
+    return part;
+  });
   return units;
 }
 
 const NORMALIZERS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['NFKCCaseFold', casefold],
-  ['NFC', (text: string) => text.normalize('NFC')],
-  ['NFD', (text: string) => text.normalize('NFD')],
-  ['NFKC', (text: string) => text.normalize('NFKC')],
-  ['NFKD', (text: string) => text.normalize('NFKD')],
+  ['NFC', (text: string) => normalForm(text, 'NFC')],
+  ['NFD', (text: string) => normalForm(text, 'NFD')],
+  ['NFKC', (text: string) => normalForm(text, 'NFKC')],
+  ['NFKD', (text: string) => normalForm(text, 'NFKD')],
 ]);
 
 const normalizer: Cast<(text: string) => string> = (value, where) => {

@@ -17,6 +17,7 @@ import { walking, reading } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { ArgumentPath, FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
+import { upperCase } from '../unicode.ts';
 import { requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint } from './code-points.ts';
 import { scalarText } from './conversions.ts';
@@ -80,7 +81,7 @@ function formatPart(
 ): string {
   const where = elementAt(argumentAt(context.path, 'values'), index);
   const text = convert(specifier, values[index] ?? null, where, context);
-  return justify(specifier.upper ? text.toUpperCase() : text, specifier);
+  return justify(specifier.upper ? upperCase(text) : text, specifier);
 }
 
 function convert(

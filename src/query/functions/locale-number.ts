@@ -2,6 +2,7 @@
 import { INT64_MAX, INT64_MIN, type NumberValue } from '../../values/number.ts';
 import { double, integer } from '../../values/value.ts';
 import { trimmed } from '../trim.ts';
+import { standIn } from '../unicode.ts';
 
 const INT64_DIGITS = 19;
 
@@ -60,14 +61,15 @@ class Scanner {
 }
 
 const DIGIT = /^\p{Nd}$/u;
+const isDigit = (code: number): boolean => DIGIT.test(standIn(String.fromCharCode(code)));
 
 /** The value of a decimal digit of any script. Each script has its ten digits in a row, starting with zero. */
 function digitOf(char: string): number | undefined {
   const code = char.charCodeAt(0);
   if (code < 0x80) return code >= 0x30 && code <= 0x39 ? code - 0x30 : undefined;
-  if (!DIGIT.test(char)) return undefined;
+  if (!isDigit(code)) return undefined;
   let zero = code;
-  while (DIGIT.test(String.fromCharCode(zero - 1))) zero -= 1;
+  while (isDigit(zero - 1)) zero -= 1;
   return code - zero;
 }
 

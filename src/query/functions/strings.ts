@@ -6,6 +6,7 @@ import { integer, manyOf, optional, param, scalar, string } from '../casts.ts';
 import { BY_PARTS, copying, COVERED, elements, scanning, seeking, splitting } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
+import { lowerCase, upperCase } from '../unicode.ts';
 import { boundFault, refuseBound, requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint, searchStart, sliceCodePoints } from './code-points.ts';
 import { toTitleCase } from './title-case.ts';
@@ -80,8 +81,8 @@ const CHANGE_WORK = 80;
 const TITLE_WORK = 1_500;
 
 const changes: Readonly<Record<string, (value: string) => string>> = {
-  lowercase: (value) => value.toLowerCase(),
-  uppercase: (value) => value.toUpperCase(),
+  lowercase: lowerCase,
+  uppercase: upperCase,
   titlecase: toTitleCase,
   ltrim: (value) => value.slice(leadingSpace(value)),
   rtrim: (value) => value.slice(0, value.length - trailingSpace(value)),

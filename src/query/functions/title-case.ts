@@ -2,6 +2,7 @@
  * Title case by the rules of Unicode: the first letter of each word is a capital, the others are in lower case. Spec:
  * functions 1.8.
  */
+import { lowerCase, normalForm, standIn, upperCase } from '../unicode.ts';
 
 // Scripts that are written without spaces, or whose words only a dictionary can separate. A word ends between a letter
 // and one of these.
@@ -24,7 +25,7 @@ const charTests = () => ({
 let made: ReturnType<typeof charTests> | undefined;
 /** Compiled on first use, because compiling classes of Unicode takes longer than anything else at the start of a worker. */
 const is = (kind: keyof ReturnType<typeof charTests>, char: string): boolean =>
-  (made ??= charTests())[kind].test(char);
+  (made ??= charTests())[kind].test(standIn(char));
 
 type CharKind = 'letter' | 'digit' | 'connector' | 'other';
 
@@ -87,8 +88,8 @@ function titleWord(chars: readonly string[]): string {
   const first = chars.findIndex((char) => is('beginning', char));
   if (first < 0) return chars.join('');
   const rest = chars.slice(first + 1).join('');
-  // A letter is put before the rest, so that `toLowerCase` recognizes a final sigma.
-  const lower = `a${rest}`.toLowerCase().slice(1);
+  // A letter is put before the rest, so that `lowerCase` recognizes a final sigma.
+  const lower = lowerCase(`a${rest}`).slice(1);
   return chars.slice(0, first).join('') + titleChar(chars[first] ?? '') + lower;
 }
 
@@ -111,11 +112,11 @@ function digraph(forms: string): [string, string][] {
 function titleChar(char: string): string {
   const known = DIGRAPHS.get(char);
   if (known !== undefined || UNCHANGED.test(char)) return known ?? char;
-  const parts = char.normalize('NFD');
+  const parts = normalForm(char, 'NFD');
   if (parts.length > 1 && parts.endsWith(IOTA_BELOW)) {
-    return (parts.slice(0, -1).toUpperCase() + IOTA_BELOW).normalize('NFC');
+    return normalForm(upperCase(parts.slice(0, -1)) + IOTA_BELOW, 'NFC');
   }
-  const upper = Array.from(char.toUpperCase());
+  const upper = Array.from(upperCase(char));
   const capital = upper.findIndex((each) => is('cased', each));
-  return upper.map((each, index) => (index > capital ? each.toLowerCase() : each)).join('');
+  return upper.map((each, index) => (index > capital ? lowerCase(each) : each)).join('');
 }

@@ -1,4 +1,5 @@
 /** Letter case for patterns that ignore it: one code point maps to one code point. */
+import { lowerCase, upperCase } from '../unicode.ts';
 
 const only = (text: string, otherwise: number): number => {
   const code = text.codePointAt(0) ?? otherwise;
@@ -14,10 +15,10 @@ function withIotaBelow(code: number): number {
 }
 
 export const upperOf = (code: number): number =>
-  withIotaBelow(only(String.fromCodePoint(code).toUpperCase(), code));
+  withIotaBelow(only(upperCase(String.fromCodePoint(code)), code));
 
 export const lowerOf = (code: number): number =>
-  code === DOTTED_I ? 0x69 : only(String.fromCodePoint(code).toLowerCase(), code);
+  code === DOTTED_I ? 0x69 : only(lowerCase(String.fromCodePoint(code)), code);
 
 /** The same code for all cases of a letter. */
 export const foldOf = (code: number): number => lowerOf(upperOf(code));

@@ -1,10 +1,12 @@
 /** Character properties by their names in Java's patterns. */
+import { isKnownProperty, knownOr, standIn } from '../unicode.ts';
 import { PatternError, type CharTest } from './node.ts';
 
 /** Compiled on first use: compiling properties that few patterns need would slow down each start of a worker. */
-export const unicodeTest = (property: string): CharTest => {
+export const unicodeTest = (property: string, counts = standIn): CharTest => {
   let pattern: RegExp | undefined;
-  return (code) => (pattern ??= new RegExp(`^${property}$`, 'u')).test(String.fromCodePoint(code));
+  return (code) =>
+    (pattern ??= new RegExp(`^${property}$`, 'u')).test(counts(String.fromCodePoint(code)));
 };
 
 const asciiTest = (chars: string): CharTest => {
@@ -160,17 +162,19 @@ function categoryTest(name: string, flags: PropertyFlags): CharTest | undefined 
   return other === undefined ? undefined : unicodeTest(other);
 }
 
-const SCRIPT_NAME = /^[A-Za-z]+(?:_[A-Za-z]+)*$/;
+// Java knows no private codes (`Qaai`).
+const SCRIPT_NAME = /^(?!qaa)[A-Za-z]+(?:_[A-Za-z]+)*$/i;
 
 /** A script by its full or four-letter name, in upper or lower case. */
 function scriptTest(name: string): CharTest | undefined {
   if (!SCRIPT_NAME.test(name)) return undefined;
-  const proper = name.toLowerCase().replace(/(?:^|_)[a-z]/g, (start) => start.toUpperCase());
+  const proper = name
+    .toLowerCase()
+    .replace(/(?:^|_)[a-z]|(?<=^sign)w/g, (start) => start.toUpperCase());
+  const property = `\\p{Script=${proper}}`;
   try {
-    const test = unicodeTest(`\\p{Script=${proper}}`);
     // Only compiling the property shows whether the script exists.
-    test(0);
-    return test;
+    return isKnownProperty(property) ? unicodeTest(property, knownOr) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
