@@ -79,6 +79,12 @@ test('titlecase capitalizes the first letter of each word', () => {
     'ΟΔΟΣ ǆa ßa ﬁn': 'Οδος ǅa Ssa Fin',
     '漢a e\u0301a': '漢A E\u0301a',
     'ᾳ ბა': 'ᾼ ბა',
+    // As ICU4J: a word goes on after Thai, and ends at Korean, at a long vowel and at a zero width space.
+    ไทยAbc: 'ไทยabc',
+    '한글abc Xーabc': '한글Abc XーAbc',
+    'a\u200bb': 'A\u200bB',
+    '\u0345a \u0640b': '\u0345A \u0640B',
+    '1Σ aΣ': '1σ Aς',
     '': '',
   };
   for (const [text, expected] of Object.entries(cases)) {

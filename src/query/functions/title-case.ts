@@ -4,22 +4,22 @@
  */
 import { lowerCase, normalForm, standIn, upperCase } from '../unicode.ts';
 
-// Scripts that are written without spaces, or whose words only a dictionary can separate. A word ends between a letter
-// and one of these.
-const UNSPACED =
-  '\\p{Ideographic}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
+// Letters between which and other letters a word ends: those of Chinese, Japanese and Korean. Thai and its neighbours are
+// written without spaces, too, but have no case, and letters after them continue their last word.
+const APART =
+  '\\p{Ideographic}\\p{sc=Hira}\\p{sc=Kana}\\u3031-\\u3035\\u30fc\\uff70\\uac00-\\ud7a3';
 // Characters inside a word, between two letters or two digits.
 const BETWEEN_ANY = /^['.\u2018\u2019\u2024\ufe52\uff07\uff0e]$/;
 const BETWEEN_LETTERS = /^[\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a]$/;
 const BETWEEN_DIGITS =
   /^[,;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b]$/;
 const charTests = () => ({
-  letter: new RegExp(`^(?![${UNSPACED}])\\p{Alphabetic}$`, 'u'),
+  letter: new RegExp(`^(?![${APART}])\\p{Alphabetic}$`, 'u'),
   digit: /^\p{Nd}$/u,
   connector: /^\p{Pc}$/u,
-  extender: /^[\p{M}\p{Cf}]$/u,
-  /** Characters with which a word may begin. Punctuation before them is skipped. */
-  beginning: /^[\p{L}\p{N}\p{S}\p{M}\p{Co}]$/u,
+  extender: /^(?!\u200b)[\p{M}\p{Cf}\uff9e\uff9f]$/u,
+  /** Characters with which a word may begin. Punctuation, marks and uncased modifiers before them are skipped. */
+  beginning: /^(?:(?!\p{Lm})[\p{L}\p{N}\p{S}\p{Co}]|(?=\p{Cased})\p{Lm})$/u,
   cased: /^\p{Cased}$/u,
 });
 let made: ReturnType<typeof charTests> | undefined;
@@ -87,10 +87,10 @@ function joinedKind(
 function titleWord(chars: readonly string[]): string {
   const first = chars.findIndex((char) => is('beginning', char));
   if (first < 0) return chars.join('');
-  const rest = chars.slice(first + 1).join('');
-  // A letter is put before the rest, so that `lowerCase` recognizes a final sigma.
-  const lower = lowerCase(`a${rest}`).slice(1);
-  return chars.slice(0, first).join('') + titleChar(chars[first] ?? '') + lower;
+  const char = chars[first] ?? '';
+  // With the first letter before the rest, `lowerCase` recognizes a final sigma.
+  const lower = lowerCase(chars.slice(first).join('')).slice(lowerCase(char).length);
+  return chars.slice(0, first).join('') + titleChar(char) + lower;
 }
 
 const IOTA_BELOW = '\u0345';

@@ -71,7 +71,7 @@ export const JAVA_CHANGES: readonly (readonly [name: keyof typeof CHANGES, hash:
   ['sigma after', -779886857],
   // Java has neither of these. The results of Node 20, which has Unicode 17.
   ['casefold', 1136166697],
-  ['titlecase', -223310750],
+  ['titlecase', -1766318122],
 ];
 
 export const JAVA_CLASSES: readonly (readonly [name: string, hash: number])[] = [
