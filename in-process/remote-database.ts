@@ -232,19 +232,24 @@ async function openLive(
 
 async function unreachedHere({ url }: Remote, otherwise: Refusal): Promise<Refusal> {
   const said = await unreached(otherwise, { url, network: globalThis });
-  const why = reasonOfNode(otherwise);
+  const why = reasonOf(otherwise);
   return why
-    ? new Refusal(said.code, `${said.message} Node: ${why}.`, { cause: said.cause })
+    ? new Refusal(said.code, `${said.message} Reason: ${why}.`, { cause: said.cause })
     : said;
 }
 
 /**
- * Why Node has no connection, such as `connect ECONNREFUSED 127.0.0.1:8443` or `self-signed certificate`. Undefined in a page, which is not
- * told. The error about all addresses of a name has no message.
+ * Why there is no connection, such as `connect ECONNREFUSED 127.0.0.1:8443` or `self-signed certificate`. Undefined in a page, which is not
+ * told. Node and Deno give the reason as the cause of the error of `fetch`; Bun, Cloudflare Workers and a missing permission of Deno as this
+ * error itself.
  */
-function reasonOfNode(error: Error): string | undefined {
+function reasonOf(error: Error): string | undefined {
+  if (typeof location !== 'undefined') return undefined;
   const { cause } = error;
-  if (!(cause instanceof Error)) return undefined;
-  if (!(error instanceof TypeError)) return reasonOfNode(cause);
-  return cause.message || (cause as NodeJS.ErrnoException).code;
+  if (cause instanceof Error) return reasonOf(cause);
+  // The request was aborted because it took too long.
+  if (error instanceof Refusal || error.name === 'AbortError') return undefined;
+  // Node's error about all addresses of a name has no message.
+  const why = error.message || (error as NodeJS.ErrnoException).code;
+  return why?.replace(/[.:\s]+$/, '');
 }

@@ -305,7 +305,7 @@ test('an unreachable hub and a server that is not a hub cause different errors',
     proxy.closeAllConnections();
   });
   await expect(elsewhere.client().query(1)).rejects.toThrow('could not be reached');
-  const refused = `Node: connect ECONNREFUSED 127.0.0.1:${port}.`;
+  const refused = `Reason: connect ECONNREFUSED 127.0.0.1:${port}.`;
   await expect(elsewhere.client().query(1)).rejects.toThrow(refused);
   const failed = new Promise((resolve) => {
     const error = ({ message }: Error) => resolve(message);

@@ -12,6 +12,7 @@ import {
 } from '../src/index.ts';
 import { requireKnown } from '../src/schema/require-known.ts';
 import { servePage } from '../worker/serve-page.ts';
+import { LocalChannel } from './local-channel.ts';
 import { plainHost } from './plain-host.ts';
 import { startPortWorker } from './port-worker.ts';
 import { isSecret, remoteDatabase } from './remote-database.ts';
@@ -70,7 +71,7 @@ export async function connect(options: ConnectOptions): Promise<RemoteDatabase> 
           port,
         );
         return () => ended.abort();
-      }),
+      }, LocalChannel),
   });
   return {
     url,
@@ -83,11 +84,20 @@ export async function connect(options: ConnectOptions): Promise<RemoteDatabase> 
 }
 
 function urlOf({ url }: ConnectOptions): string {
-  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = typeof url === 'string' ? parse(url) : undefined;
   const isPlain = parsed && !parsed.username && !parsed.password && !parsed.search && !parsed.hash;
   if (!isPlain || !/^https?:$/.test(parsed.protocol))
     throw new UsageError(
       'The option `url` must be the http or https URL of a hub, without a password and a query.',
     );
   return parsed.href.replace(/\/+$/, '');
+}
+
+/** Not `URL.canParse`, which Cloudflare Workers with an old compatibility date lack. */
+function parse(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
 }

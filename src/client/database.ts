@@ -279,7 +279,9 @@ export class Database extends TypedEvents<DatabaseEvents> {
     else if (message.type === 'closed') {
       this.#stopOffers();
       this.logs.close();
-      this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
+      // Vercel's edge runtime has no `CustomEvent`. There, databases are remote, and those emit no other event.
+      if (globalThis.CustomEvent)
+        this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
     }
   }
 

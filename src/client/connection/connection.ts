@@ -15,8 +15,7 @@ const pinned = new Set<RemoteHost>();
  * Longest time that opening may take without a sign of progress, ms. After that, another tab or process is assumed to block the database.
  */
 const OPEN_MS = 30_000;
-const OPENED_LATE =
-  'The browser did not open the stored data in time. Another tab, or one that is closing, may use it.';
+const OPENED_LATE = 'The browser did not open the stored data in time. Another tab may use it.';
 /** How long a worker may take to close when an app asks for it, ms. */
 const CLOSE_MS = 10_000;
 /**
@@ -39,6 +38,9 @@ export interface ConnectionHandlers {
   onLost(error: QueryError): void;
 }
 
+/** A worker in the thread of its page has channels of its own, because not every runtime can transfer those of the platform. */
+type AnyWorker = Worker & { readonly MessageChannel?: typeof MessageChannel };
+
 /** A worker and the database it has opened. Every call settles, even if the worker ends during it. */
 export class Connection {
   readonly #worker: Worker;
@@ -47,6 +49,8 @@ export class Connection {
    */
   #host: RemoteHost | undefined;
   readonly #port: MessagePort;
+  /** The end of the channel for the worker. */
+  readonly #far: MessagePort;
   readonly #handlers: ConnectionHandlers;
   readonly #pending = new Set<(reason: Error) => void>();
   readonly #released = new AbortController();
@@ -55,24 +59,24 @@ export class Connection {
   #pingsMissed = 0;
   #aliveLock = '';
 
-  private constructor(worker: Worker, port: MessagePort, handlers: ConnectionHandlers) {
+  private constructor(worker: AnyWorker, handlers: ConnectionHandlers) {
     this.#worker = worker;
-    this.#port = port;
+    ({ port1: this.#port, port2: this.#far } = new (worker.MessageChannel ?? MessageChannel)());
     this.#handlers = handlers;
     this.#host = wrap<HostApi<MessagePort>>(worker);
     pinned.add(this.#host);
-    const lost = (event: Event): void => {
+    const lost = (event: Event & Partial<ErrorEvent>): void => {
       event.preventDefault();
-      const message = 'message' in event ? `: ${String(event.message)}` : '';
+      const message = event.message ? `: ${event.message}` : '';
       this.#lose(`The database worker failed${message}`);
     };
     worker.addEventListener('error', lost);
     worker.addEventListener('messageerror', lost);
-    port.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => {
+    this.#port.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => {
       this.#pingsMissed = 0;
       if (data.type !== 'pong') handlers.onMessage(data);
     });
-    port.start();
+    this.#port.start();
   }
 
   /**
@@ -85,7 +89,6 @@ export class Connection {
     handlers: ConnectionHandlers,
     signal: AbortSignal,
   ): Promise<{ readonly connection: Connection; readonly reply: OpenReply }> {
-    const { port1, port2 } = new MessageChannel();
     let timer: ReturnType<typeof deadline> | undefined;
     const wait = (): void => {
       clearInterval(timer);
@@ -96,7 +99,7 @@ export class Connection {
       if (timer !== undefined) wait();
       handlers.onMessage(message);
     };
-    const connection = new Connection(worker, port1, { ...handlers, onMessage });
+    const connection = new Connection(worker, { ...handlers, onMessage });
     signal.addEventListener(
       'abort',
       () => connection.end(signal.reason as Error),
@@ -104,7 +107,8 @@ export class Connection {
     );
     wait();
     try {
-      const opening = connection.call((host) => host.open(options, transfer(port2, [port2])));
+      const far = connection.#far;
+      const opening = connection.call((host) => host.open(options, transfer(far, [far])));
       // Reading `localStorage` takes the browser some ms, which pass while the worker opens the database.
       const workers = markOnPageHide(options.aliveLock);
       const reply = await opening;
@@ -127,8 +131,7 @@ export class Connection {
   /** Makes one call that needs no open database. @param worker has loaded; it is terminated after its answer */
   static async once<T>(worker: Worker, run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
     const none = (): void => undefined;
-    const { port1 } = new MessageChannel();
-    const connection = new Connection(worker, port1, { onMessage: none, onLost: none });
+    const connection = new Connection(worker, { onMessage: none, onLost: none });
     try {
       return await connection.call(run);
     } finally {
@@ -233,7 +236,7 @@ export class Connection {
     this.#aliveLock = aliveLock;
     const { signal } = this.#released;
     const locks = globalThis.navigator?.locks;
-    const lost = (): void => this.#lose('The database worker was terminated');
+    const lost = (): void => this.#lose('The database worker has ended');
     if (!locks) return;
     if (await locks.request(aliveLock, { ifAvailable: true }, (free) => free !== null)) {
       // The lock is free: either the worker has ended already, or the site's data was cleared. After clearing, Chromium does not show a
