@@ -1,4 +1,5 @@
 /** The program of a thread for long queries. It has an engine of its own over the store of the hub. */
+import { exit } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import { tryJson } from '../src/codec/plain-json.ts';
 import { utf8Bytes } from '../src/codec/utf8.ts';
@@ -165,7 +166,8 @@ const isOpen = async (): Promise<boolean> => (await opened?.catch(() => undefine
 
 async function close(): Promise<void> {
   await (await opened?.catch(() => undefined))?.close();
-  port?.close();
+  // Not `port.close()`, which Deno does not have.
+  exit();
 }
 
 port.on('message', (message: ToEvaluator) => {

@@ -15,6 +15,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { exit } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** @typedef {{ type: 'ready' } | { type: 'data', bytes: Uint8Array, isLast: boolean } | { type: 'closed' }} FromThread */
@@ -138,7 +139,8 @@ port.on(
       if (message.type === 'data') return run(message.bytes);
       await database.close();
       send({ type: 'closed' });
-      port.close();
+      // Not `port.close()`, which Deno does not have.
+      exit();
     });
   },
 );
