@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, type TestContext } from 'vitest';
+import type { Browser } from './support/browser.ts';
 import { engines, print } from './support/browser-test.ts';
 import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
 import { makeSpaceScarce } from './support/scarce-space.ts';
@@ -24,6 +26,29 @@ const createLarge = (
       return { outcome: error.code, text, description: error.description };
     }
   }, id);
+
+/** Runs `body` in Chromium, with its profile on a small disk. */
+async function onSmallDisk(
+  browser: Browser,
+  skip: TestContext['skip'],
+  body: (tab: Tab, filler: string) => Promise<void>,
+): Promise<void> {
+  const space = browser.kind === 'chromium' ? await makeSpaceScarce(browser) : undefined;
+  if (!space) skip('Only Chromium is given a small disk, and only root can mount one.');
+  try {
+    const tab = await browser.start(space.startOptions);
+    await body(tab, join(browser.profileDir, 'filler'));
+  } finally {
+    await browser.close();
+    await space.remove();
+  }
+}
+
+async function untilWritable(tab: Tab, id: string): Promise<void> {
+  await expect
+    .poll(() => createNote(tab, { id, text: 'after' }))
+    .toMatch(/acknowledged|instance already exists/);
+}
 
 describe.for(engines)('%s', ([, test]) => {
   test('if the quota is full, large documents are refused, and acknowledged ones survive a browser restart', async ({
@@ -73,16 +98,9 @@ describe.for(engines)('%s', ([, test]) => {
     browser,
     skip,
   }) => {
-    const space = browser.kind === 'chromium' ? await makeSpaceScarce(browser) : undefined;
-    if (!space) {
-      skip('Only Chromium is given a small disk, and only root can mount one.');
-      return;
-    }
-    try {
-      const tab = await browser.start(space.startOptions);
+    await onSmallDisk(browser, skip, async (tab, filler) => {
       await openNotes(tab, 'disk');
       expect(await createNote(tab, { id: '1', text: 'before' })).toBe('acknowledged');
-      const filler = join(browser.profileDir, 'filler');
       await expect(writeFile(filler, Buffer.alloc(200_000_000))).rejects.toMatchObject({
         code: 'ENOSPC',
       });
@@ -91,73 +109,40 @@ describe.for(engines)('%s', ([, test]) => {
       expect(description).toMatch(/storage quota|Free space/);
       // Chromium may close the database, so it may not be readable until there is space.
       await rm(filler);
-      await expect
-        .poll(() => createNote(tab, { id: '3', text: 'after' }))
-        .toMatch(/acknowledged|instance already exists/);
+      await untilWritable(tab, '3');
       expect(await readTexts(tab, ['1', '2', '3'])).toEqual(['before', null, 'after']);
       expect(await verify(tab)).toEqual([]);
-    } finally {
-      await browser.close();
-      await space.remove();
-    }
+    });
   });
 
   test('if the disk becomes full during writes, the database survives, also the next two starts (L5, L10)', async ({
     browser,
     skip,
   }) => {
-    const space = browser.kind === 'chromium' ? await makeSpaceScarce(browser) : undefined;
-    if (!space) {
-      skip('Only Chromium is given a small disk, and only root can mount one.');
-      return;
-    }
-    try {
-      const tab = await browser.start(space.startOptions);
+    await onSmallDisk(browser, skip, async (tab, filler) => {
       await openNotes(tab, 'filling', 'relaxed');
-      const filler = join(browser.profileDir, 'filler');
       const { bavail, bsize } = await statfs(browser.profileDir);
       await writeFile(filler, Buffer.alloc(bavail * bsize - 4_000_000));
-      const outcomes = await tab.run(async () => {
-        const { q } = burrow;
-        const found: string[] = [];
-        for (
-          let n = 1;
-          n <= 100 && found.filter((each) => each !== 'acknowledged').length < 3;
-          n++
-        ) {
-          const bytes = crypto.getRandomValues(new Uint8Array(60_000));
-          const text = btoa(String.fromCharCode(...bytes));
-          const outcome = await db
-            .client()
-            .query(q.Create(q.Ref(q.Collection('notes'), n), { data: { text } }))
-            .then(
-              () => 'acknowledged',
-              (error: unknown) => (error instanceof burrow.QueryError ? error.code : String(error)),
-            );
-          found.push(outcome);
-        }
-        return found;
-      });
-      const stored = outcomes.flatMap((outcome, at) =>
-        outcome === 'acknowledged' ? [at + 1] : [],
-      );
-      print(browser, 'disk filled', { stored: stored.length, codes: [...new Set(outcomes)] });
-      expect(outcomes.length - stored.length).toBe(3);
+      const stored: string[] = [];
+      const refused: string[] = [];
+      for (let n = 1; n <= 100 && refused.length < 3; n++) {
+        const text = randomBytes(60_000).toString('base64');
+        const outcome = await createNote(tab, { id: String(n), text });
+        if (outcome === 'acknowledged') stored.push(String(n));
+        else refused.push(outcome);
+      }
+      print(browser, 'disk filled', { stored: stored.length, refused });
+      expect(refused).toHaveLength(3);
       await rm(filler);
-      await expect
-        .poll(() => createNote(tab, { id: '1000', text: 'after' }))
-        .toMatch(/acknowledged|instance already exists/);
+      await untilWritable(tab, '1000');
       for (let start = 1; start <= 2; start++) {
         await browser.close();
         const again = await browser.start();
         expect((await openNotes(again, 'filling')).loss).toBe(null);
-        const texts = await readTexts(again, [...stored.map(String), '1000']);
+        const texts = await readTexts(again, [...stored, '1000']);
         expect(texts.filter((text) => text === null)).toEqual([]);
         expect(await verify(again)).toEqual([]);
       }
-    } finally {
-      await browser.close();
-      await space.remove();
-    }
+    });
   });
 });

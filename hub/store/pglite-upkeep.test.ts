@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openPglite } from '../sql/pglite-database.ts';
 import type { PgDatabase } from '../sql/pg-database.ts';
 import { prepareFolder } from '../testing/prepared-pglite.ts';
+import { runStatement } from '../testing/run-statement.ts';
 import { dataIn } from './folder-lock.ts';
 import { openHubStore } from './open-store.ts';
 import type { SqlDatabase } from '../sql/sql-client.ts';
@@ -29,18 +30,7 @@ afterEach(async () => {
 const upkeepOf = (hasRoom: (bytes: number) => boolean = () => true) =>
   new PgliteUpkeep({ database, hasRoom, say: () => undefined });
 
-let statements = 0;
-
-async function run(text: string): Promise<readonly (readonly (string | null)[])[]> {
-  const connection = await database.connect();
-  try {
-    statements += 1;
-    const [result] = await connection.run([{ name: `test_${statements}`, text, values: [] }]);
-    return result?.rows ?? [];
-  } finally {
-    connection.release();
-  }
-}
+const run = (text: string) => runStatement(database, text);
 
 const ROWS = 10_000;
 

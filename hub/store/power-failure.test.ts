@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPglite } from '../sql/pglite-database.ts';
 import type { PgDatabase } from '../sql/pg-database.ts';
 import { prepareFolder } from '../testing/prepared-pglite.ts';
+import { runStatement } from '../testing/run-statement.ts';
 import { dataIn } from './folder-lock.ts';
 
 async function newFolder(): Promise<string> {
@@ -47,30 +48,14 @@ async function rowsInFolder(folder: string): Promise<number> {
   return rows;
 }
 
-let statements = 0;
-
-async function run(
-  database: PgDatabase,
-  text: string,
-): Promise<readonly (readonly (string | null)[])[]> {
-  const connection = await database.connect();
-  try {
-    statements += 1;
-    const [result] = await connection.run([{ name: `test_${statements}`, text, values: [] }]);
-    return result?.rows ?? [];
-  } finally {
-    connection.release();
-  }
-}
-
 const insert = (database: PgDatabase, from: number, rows: number) =>
-  run(
+  runStatement(
     database,
     `INSERT INTO t SELECT n, repeat(md5(n::text), 60) FROM generate_series(${from}, ${from + rows - 1}) n`,
   );
 
 async function rowsIn(database: PgDatabase): Promise<number> {
-  const [row] = await run(database, 'SELECT count(body) FROM t');
+  const [row] = await runStatement(database, 'SELECT count(body) FROM t');
   return Number(row?.[0]);
 }
 
@@ -78,7 +63,7 @@ const CREATE = 'CREATE TABLE t (key bigint PRIMARY KEY, body text)';
 
 test('acknowledged writes survive a power failure (S3, F2)', async () => {
   const { database, rowsAfterPowerFailure } = await preparedDatabase();
-  await run(database, CREATE);
+  await runStatement(database, CREATE);
   for (let row = 0; row < 5; row += 1) {
     await insert(database, row, 1);
     expect(await rowsAfterPowerFailure()).toBe(row + 1);
@@ -87,14 +72,14 @@ test('acknowledged writes survive a power failure (S3, F2)', async () => {
 
 test('what checkpoints have written survives a power failure, also what was written before a kill', async () => {
   const { database, kill, rowsAfterPowerFailure } = await preparedDatabase();
-  await run(database, CREATE);
+  await runStatement(database, CREATE);
   await insert(database, 0, 10_000);
-  await run(database, 'CHECKPOINT');
+  await runStatement(database, 'CHECKPOINT');
   // More than the database keeps in memory, so some of it is already in the table's file, which nothing has synced yet.
   await insert(database, 10_000, 10_000);
   await kill();
   expect(await rowsIn(database)).toBe(20_000);
-  await run(database, 'CHECKPOINT');
+  await runStatement(database, 'CHECKPOINT');
   expect(await rowsAfterPowerFailure()).toBe(20_000);
 });
 
@@ -103,7 +88,7 @@ test('a new database survives a power failure', async () => {
   const kept = await newFolder();
   const database = openPglite(data, () => startOn(data, kept));
   onTestFinished(() => database.close());
-  await run(database, CREATE);
+  await runStatement(database, CREATE);
   await insert(database, 0, 1);
   expect(await rowsInFolder(kept)).toBe(1);
 });
