@@ -111,8 +111,8 @@ export class Acceptor {
    * Closes every connection, whatever is in progress. HTTP/2 sessions are ended with an error first, before their sockets are
    * destroyed.
    */
-  destroy(): void {
-    this.http2.destroy();
+  async destroy(): Promise<void> {
+    await this.http2.destroy();
     this.places.destroy();
     this.http1.destroy();
   }

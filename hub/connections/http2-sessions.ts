@@ -13,6 +13,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Peer } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import { InFlight } from '../event-loop/in-flight.ts';
@@ -76,8 +77,13 @@ export class Http2Sessions {
     return this.open.ended(ms);
   }
 
-  destroy(): void {
-    for (const session of this.sessions) endWithError(session, constants.NGHTTP2_INTERNAL_ERROR);
+  async destroy(): Promise<void> {
+    const code = constants.NGHTTP2_INTERNAL_ERROR;
+    for (const session of this.sessions) if (!session.destroyed) session.goaway(code);
+    // Node does not send the code of a session that is destroyed during a write.
+    await nextTurn();
+    await nextTurn();
+    for (const session of this.sessions) endWithError(session, code);
   }
 
   private createServer(): Http2Server {

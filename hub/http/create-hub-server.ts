@@ -47,7 +47,7 @@ export function createHubServer(options: HubServerOptions): HubServer {
       handler.drain();
       acceptor.drain();
       await Promise.all([handler.ended(settings.drainMs), acceptor.ended(settings.drainMs)]);
-      acceptor.destroy();
+      await acceptor.destroy();
     },
   };
 }
