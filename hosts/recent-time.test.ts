@@ -3,7 +3,7 @@ import { RecentTime } from './recent-time.ts';
 
 test('RecentTime decays, and a credential that was idle for a second no longer counts', () => {
   let nowMs = 0;
-  const recent = new RecentTime(() => nowMs);
+  const recent = new RecentTime({ nowMs: () => nowMs });
   expect([recent.of('a'), recent.isAlone('a')]).toEqual([0, true]);
   for (let i = 0; i < 10; i += 1) recent.note('a', 10);
   expect([recent.of('a'), recent.isAlone('a'), recent.isAlone('b')]).toEqual([100, true, false]);

@@ -10,6 +10,11 @@ interface Recent {
 const FADES_MS = 1000;
 const NAMES_MAX = 10_000;
 
+interface RecentTimeOptions {
+  readonly nowMs?: () => number;
+  readonly namesMax?: number;
+}
+
 export class RecentTime {
   private readonly nowMs: () => number;
   private readonly namesMax: number;
@@ -19,7 +24,7 @@ export class RecentTime {
   private before = this.last;
 
   /** @param namesMax how many callers are remembered: the latest ones */
-  constructor(nowMs: () => number = () => performance.now(), namesMax = NAMES_MAX) {
+  constructor({ nowMs = () => performance.now(), namesMax = NAMES_MAX }: RecentTimeOptions = {}) {
     this.nowMs = nowMs;
     this.namesMax = namesMax;
   }

@@ -13,7 +13,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+import { after } from '../../hosts/after.ts';
 import type { Peer } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import { InFlight } from '../event-loop/in-flight.ts';
@@ -81,8 +82,8 @@ export class Http2Sessions {
     const code = constants.NGHTTP2_INTERNAL_ERROR;
     for (const session of this.sessions) if (!session.destroyed) session.goaway(code);
     // Node does not send the code of a session that is destroyed during a write.
-    await nextTurn();
-    await nextTurn();
+    await setImmediate();
+    await setImmediate();
     for (const session of this.sessions) endWithError(session, code);
   }
 
@@ -120,7 +121,7 @@ export class Http2Sessions {
     );
     const idle = new IdleTimer(session, () => open === 0);
     idle.start(settings.headerMs);
-    session.on('ping', () => idle.refresh());
+    session.on('ping', () => idle.start());
     session.once('close', () => {
       idle.stop();
       this.sessions.delete(session);
@@ -129,7 +130,7 @@ export class Http2Sessions {
     let begunInTurn = 0;
     session.on('stream', (stream) => {
       open += 1;
-      if (begunInTurn === 0) setImmediate(() => (begunInTurn = 0));
+      if (begunInTurn === 0) void setImmediate().then(() => (begunInTurn = 0));
       begunInTurn += 1;
       // More than may be open at once, so the client resets streams as fast as it begins them.
       if (begunInTurn > this.streamsPerSession || this.streams.of(peer.address) >= streamsMax)
@@ -181,28 +182,26 @@ export class Http2Sessions {
 class IdleTimer {
   private readonly session: ServerHttp2Session;
   private readonly isIdle: () => boolean;
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private ms = 0;
+  private cancel: (() => void) | undefined = undefined;
 
   constructor(session: ServerHttp2Session, isIdle: () => boolean) {
     this.session = session;
     this.isIdle = isIdle;
   }
 
-  start(ms: number): void {
+  /** @param ms by default as long as the last time */
+  start(ms = this.ms): void {
     this.stop();
     if (this.session.destroyed) return;
-    this.timer = setTimeout(() => {
+    this.ms = ms;
+    this.cancel = after(ms, () => {
       if (this.isIdle()) this.session.destroy();
-    }, ms).unref();
-  }
-
-  refresh(): void {
-    this.timer?.refresh();
+    });
   }
 
   stop(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.cancel?.();
   }
 }
 

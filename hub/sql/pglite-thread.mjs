@@ -44,9 +44,12 @@ class SyncedFolder extends NodeFS {
    */
   #syncedMs;
 
+  #isNew;
+
   /** @param {string} folder */
   constructor(folder) {
     super(folder);
+    this.#isNew = !existsSync(join(folder, 'PG_VERSION'));
     this.#syncedMs = checkpointMs(folder);
   }
 
@@ -64,12 +67,13 @@ class SyncedFolder extends NodeFS {
 
   /** Called when the database is open. */
   opened() {
+    if (this.#isNew) this.#syncAll();
     // Clocks may be set back.
     this.#syncedMs = 0;
   }
 
   /** Writes all files to the disk: those of a new database were written by `initdb`, which does not sync them. */
-  syncAll() {
+  #syncAll() {
     const entries = readdirSync(this.rootDir, { recursive: true, withFileTypes: true });
     for (const entry of entries)
       if (entry.isFile()) syncAt(join(entry.parentPath, entry.name), 'r+');
@@ -101,18 +105,16 @@ function syncAt(path, flags) {
  * @param {string} folder
  */
 function checkpointMs(folder) {
-  const path = join(folder, 'global/pg_control');
-  const atMs = existsSync(path) ? statSync(path).mtimeMs : 0;
+  const control = statSync(join(folder, 'global/pg_control'), { throwIfNoEntry: false });
+  const atMs = control?.mtimeMs ?? 0;
   return atMs < Date.now() ? atMs : 0;
 }
 
 const { dataDir } = workerData;
 const folder = dataDir.startsWith(MEMORY) ? undefined : new SyncedFolder(dataDir);
-const isNew = folder !== undefined && !existsSync(join(dataDir, 'PG_VERSION'));
 const database = new PGlite(folder ? { fs: folder, startParams: SYNCED } : workerData);
 try {
   await database.waitReady;
-  if (isNew) folder.syncAll();
   folder?.opened();
 } catch (cause) {
   // PGlite's own message says only that it was aborted, or gives the error number of a file system call.

@@ -4,7 +4,7 @@
  */
 import { type Key, keyAfter, keyOfBytes } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex } from './binary-search.ts';
-import { entryBytes, type Entry, type Range, type Row } from './port.ts';
+import { entriesBytes, entryBytes, type Entry, type Range, type Row } from './port.ts';
 
 /** A position in the order of entries. Several rows may have the same entry. */
 interface Position {
@@ -199,9 +199,6 @@ export class Intervals {
     return firstIndex(list.length, (i) => isBefore(fromOf(list[i]), position));
   }
 }
-
-const entriesBytes = (entries: readonly Entry[]): number =>
-  entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
 
 const start = (entry: string): Position => ({ entry, key: '' });
 const behind = ({ entry, key }: Entry): Position => ({ entry, key: keyAfter(key) });

@@ -118,7 +118,10 @@ export const entryBytes = ({ entry, row }: Entry): number =>
 
 /** Approximate size of the entries of a range in memory, in bytes. */
 export const rangeBytes = (entries: readonly Entry[]): number =>
-  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
+  ENTRY_OVERHEAD_BYTES + entriesBytes(entries);
+
+export const entriesBytes = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
 
 export const ROW_OVERHEAD_BYTES = 100;
 export const ENTRY_OVERHEAD_BYTES = 120;

@@ -11,7 +11,7 @@ const SHARE_MS = 50;
 const CALLERS_MAX = 100;
 
 export class BusyCallers {
-  private readonly recent = new RecentTime(undefined, CALLERS_MAX);
+  private readonly recent = new RecentTime({ namesMax: CALLERS_MAX });
   /** By caller: the end of the last turn of the event loop that its queries take. */
   private readonly turns = new Map<string, Promise<void>>();
 
