@@ -1,12 +1,14 @@
 /**
  * Rows that several readers request at the same time are fetched by one statement. A reader never gets data that was read before
- * its request: a request that comes while a statement is in flight waits for the next one.
+ * its request: a request that comes while two statements are in flight waits for the next one.
  */
 import type { RowAddress } from '../../src/store/port.ts';
 import type { SqlConnection, SqlDatabase, SqlResult } from '../sql/sql-client.ts';
 import { rowsAt } from '../sql/statements.ts';
 
-/** After this many ms without a result, waiting requests no longer wait for the statement in flight and get one of their own. */
+/** With only one in flight, a request would wait for two turns of the event loop: one for its result, one for that before it. */
+const IN_FLIGHT_MAX = 2;
+/** After this many ms without a result, a statement no longer counts as in flight, so that waiting requests get one of their own. */
 const LATE_MS = 20;
 /** Larger requests are not shared, because the others would have to wait for their bytes. */
 export const SHARED_ROWS_MAX = 16;
@@ -23,6 +25,8 @@ export class SharedReads {
   private readonly tenant: string;
   private waiting: ReadRequest[] = [];
   private inFlight = 0;
+  /** The statement that has no connection yet. It will include all requests that wait then. */
+  private next: object | undefined = undefined;
 
   constructor(database: SqlDatabase, tenant: string) {
     this.database = database;
@@ -33,12 +37,13 @@ export class SharedReads {
   rows(addresses: readonly RowAddress[]): Promise<SqlResult> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ addresses, resolve, reject });
-      if (this.inFlight === 0) this.next();
+      this.begin();
     });
   }
 
-  private next(): void {
-    if (this.waiting.length === 0) return;
+  private begin(): void {
+    if (this.waiting.length === 0 || this.next || this.inFlight >= IN_FLIGHT_MAX) return;
+    const statement = (this.next = {});
     this.inFlight += 1;
     let isDone = false;
     const pass = (): void => {
@@ -46,19 +51,25 @@ export class SharedReads {
       isDone = true;
       clearTimeout(late);
       this.inFlight -= 1;
-      if (this.inFlight === 0) this.next();
+      this.connected(statement);
     };
     const late = setTimeout(pass, LATE_MS);
-    void this.fetch().finally(pass);
+    void this.fetch(() => this.connected(statement)).finally(pass);
+  }
+
+  private connected(statement: object): void {
+    if (this.next === statement) this.next = undefined;
+    this.begin();
   }
 
   /** Takes the waiting requests only once it has a connection, so that those that arrive until then are included. */
-  private async fetch(): Promise<void> {
+  private async fetch(connected: () => void): Promise<void> {
     let requests: readonly ReadRequest[] = [];
     let connection: SqlConnection | undefined;
     try {
       connection = await this.database.connect();
       requests = this.take();
+      connected();
       if (requests.length === 0) return;
       const { statement, positionsOf } = combine(this.tenant, requests);
       const [found] = await connection.run([statement]);
