@@ -6,13 +6,14 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 interface Opened {
   readonly group?: (credential: string) => string;
   readonly limits?: TurnLimits | undefined;
+  readonly queryMs?: number;
 }
 
 const always = (limits: ShareLimits): TurnLimits => ({ alone: limits, besideOthers: limits });
 const ALWAYS_3_MS = always({ ms: 3, count: Infinity });
 
-/** Each query takes 1 ms of a clock that only queries advance. The first letter of a query is its credential. */
-function openTurns({ group, limits = ALWAYS_3_MS }: Opened = {}) {
+/** Each query takes `queryMs` of a clock that only queries advance. The first letter of a query is its credential. */
+function openTurns({ group, limits = ALWAYS_3_MS, queryMs = 1 }: Opened = {}) {
   let now = 0;
   const turns = new LoopTurns(limits, () => now);
   const ended: string[] = [];
@@ -20,7 +21,7 @@ function openTurns({ group, limits = ALWAYS_3_MS }: Opened = {}) {
     const credential = query.slice(0, 1);
     const free = turns.enter(credential, group?.(credential));
     if (free) await free;
-    now += 1;
+    now += queryMs;
     ended.push(query);
   };
   return { run, ended, wait: (ms: number) => (now += ms) };
@@ -49,6 +50,14 @@ test('concurrent queries are executed over several turns of the event loop, alte
   }
   expect(Math.max(...each)).toBeLessThanOrEqual(3);
   expect(ended).toEqual(['a4', 'b4', 'a5', 'b5', 'a6', 'a7', 'a8']);
+});
+
+test('a query that would probably exceed the limit of the turn waits for the next turn', async () => {
+  const { run, ended } = openTurns({ queryMs: 2 });
+  const all = ['a1', 'a2', 'a3'].map(run);
+  expect(ended).toEqual(['a1']);
+  await Promise.all(all);
+  expect(ended).toEqual(['a1', 'a2', 'a3']);
 });
 
 test('a later query does not overtake waiting queries', async () => {

@@ -16,7 +16,7 @@ interface Waiting {
 
 /** What may be begun from one share in one turn. */
 export interface ShareLimits {
-  /** The last query begun may take longer than this (`EvaluatorPool.turnMs`). */
+  /** Only the first query of a turn may take longer than this (`EvaluatorPool.turnMs`). */
   readonly ms: number;
   readonly count: number;
 }
@@ -118,12 +118,14 @@ export class LoopTurns {
 
 const never = (): boolean => false;
 
-/** A limited share of one turn of the event loop: lasts from its first use in the turn until its time or count is spent. */
+/**
+ * A limited share of one turn of the event loop: lasts from its first use in the turn until its count is spent, or its time would be
+ * if the next query took as long as the ones before it in this turn.
+ */
 class Share {
   private readonly limitsAt: (nowMs: number) => ShareLimits;
   private readonly clock: () => number;
-  private until: number | undefined = undefined;
-  private left = 0;
+  private turn: (ShareLimits & { readonly beganMs: number; begun: number }) | undefined = undefined;
 
   constructor(limitsAt: (nowMs: number) => ShareLimits, clock: () => number) {
     this.limitsAt = limitsAt;
@@ -132,17 +134,16 @@ class Share {
 
   take(): boolean {
     const nowMs = this.clock();
-    if (this.until === undefined) {
-      const { ms, count } = this.limitsAt(nowMs);
-      this.until = nowMs + ms;
-      this.left = count;
-      setImmediate(this.endTurn);
-    } else if (nowMs >= this.until || this.left === 0) return false;
-    this.left -= 1;
+    const turn = (this.turn ??= this.beginTurn(nowMs));
+    const usedMs = nowMs - turn.beganMs;
+    const expectedMs = turn.begun > 0 ? usedMs / turn.begun : 0;
+    if (turn.begun >= turn.count || usedMs + expectedMs > turn.ms) return false;
+    turn.begun += 1;
     return true;
   }
 
-  private readonly endTurn = (): void => {
-    this.until = undefined;
-  };
+  private beginTurn(nowMs: number) {
+    setImmediate(() => (this.turn = undefined));
+    return { ...this.limitsAt(nowMs), beganMs: nowMs, begun: 0 };
+  }
 }
