@@ -105,6 +105,7 @@ export interface ReadTransactionOptions {
  */
 export class ReadTransaction extends Transaction {
   private readonly options: ReadTransactionOptions;
+  private holdsConnection = false;
   /** The connection on which a snapshot is open. */
   private open: SqlConnection | undefined = undefined;
   private seen: { statements: readonly Statement[]; results: readonly SqlResult[] } | undefined =
@@ -115,6 +116,11 @@ export class ReadTransaction extends Transaction {
     this.options = options;
   }
 
+  /** Connections are few. */
+  get canWait(): boolean {
+    return !this.holdsConnection;
+  }
+
   /** Not awaited: the next user of the connection is served after the COMMIT anyway. */
   end(): void {
     this.open?.run([sql.commit([])]).catch(() => undefined);
@@ -122,16 +128,16 @@ export class ReadTransaction extends Transaction {
 
   protected readonly send: Send = async (statements, only) => {
     const { seen } = this;
-    const { isExclusive, isSnapshot, connect } = this.options;
+    const { isExclusive, isSnapshot } = this.options;
     if (statements.length === 0) return [];
     if (this.open) return this.open.run(statements);
-    if (isExclusive) return (await connect()).run(statements);
+    if (isExclusive) return (await this.connect()).run(statements);
     if (!seen && statements.length === 1 && !isSnapshot) {
       const results = await this.first(statements, only);
       this.seen = { statements, results };
       return results;
     }
-    this.open = await connect();
+    this.open = await this.connect();
     const before = seen?.statements ?? [];
     const [, ...results] = await this.open.run([sql.beginSnapshot([]), ...before, ...statements]);
     const isSame = before.every((_, i) => isSameResult(results[i], seen?.results[i]));
@@ -143,9 +149,14 @@ export class ReadTransaction extends Transaction {
     statements: readonly Statement[],
     only: readonly RowAddress[] | undefined,
   ): Promise<readonly SqlResult[]> {
-    const { shared, connect } = this.options;
+    const { shared } = this.options;
     if (only && only.length <= SHARED_ROWS_MAX) return [await shared.rows(only)];
-    return (await connect()).run(statements);
+    return (await this.connect()).run(statements);
+  }
+
+  private connect(): Promise<SqlConnection> {
+    this.holdsConnection = true;
+    return this.options.connect();
   }
 }
 

@@ -151,6 +151,45 @@ test('a long text is sent to the other engine unparsed, but only with a valid se
   expect(sent).toHaveLength(1);
 });
 
+test.each([
+  { canWait: true, each: 'fetched, waited' },
+  { canWait: false, each: 'fetched' },
+])(
+  'after a fetch, a read waits for its turn if its transaction can wait: $canWait',
+  async (example) => {
+    const { canWait, each } = example;
+    const inner = createMemoryStore();
+    const filled = new EngineWorld(inner);
+    await filled.ask({ create_collection: obj({ name: 'notes' }) });
+    await filled.ask(create('1'));
+    const events: string[] = [];
+    const store: Store = {
+      ...inner,
+      read: (body, options) =>
+        inner.read((tx) => {
+          const fetch: typeof tx.fetch = (...request) => {
+            events.push('fetched');
+            return tx.fetch(...request);
+          };
+          return body({ canWait, fetch });
+        }, options),
+    };
+    const clock = ticking();
+    const longQueries: LongQueries = {
+      whenFree: () => Promise.resolve().then(() => void events.push('waited')),
+      turnMs: () => Infinity,
+      execute: () => Promise.reject(new Error('no query is long here')),
+    };
+    const engine = withLongQueries(new EngineWorld(store, { clock }).engine, longQueries, clock);
+    const query = JSON.stringify({ get: { ref: coll('notes'), id: '1' } });
+    const request = { secret: ROOT, query, apiVersion: '4', allows: 'read' } as const;
+    expect(await engine.query(request)).toMatchObject({ status: 200 });
+    const fetches = events.filter((event) => event === 'fetched');
+    expect(fetches.length).toBeGreaterThan(1);
+    expect(events.join(', ')).toBe(['waited', ...fetches.map(() => each)].join(', '));
+  },
+);
+
 test('detachedExecutions evaluates only while no transaction of the store is open', async () => {
   const inner = createMemoryStore();
   const plain = new EngineWorld(inner);

@@ -29,6 +29,7 @@ export function withLongQueries(
     try {
       return await engine.query({
         ...request,
+        whenFree: () => longQueries.whenFree(request),
         turnMs: (mayWrite) => longQueries.turnMs(request, { mayWrite, evaluatedMs }),
         recordTime(ms) {
           evaluatedMs += ms;

@@ -97,6 +97,8 @@ export interface Truncation {
 
 /** Reads one snapshot: no later commit is visible. The reads of one call are sent to the database together. */
 export interface ReadTx {
+  /** Whether the body may now wait for other things than `fetch()`: nobody waits for what the transaction holds. Default: false. */
+  readonly canWait?: boolean;
   /**
    * Reads rows and ranges in one request.
    * @param bytesMax about this many bytes of rows are read, and as many of ranges, but at least one row and the first entry of a range

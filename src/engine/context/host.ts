@@ -167,6 +167,8 @@ export interface QueryRequest extends InLine {
   readonly address?: string | undefined;
   /** When the request arrived, if it has waited elsewhere. */
   readonly arrived?: Micros;
+  /** Resolves when a read may be executed again. Undefined: at once. Called only if nobody waits for the transaction that is open. */
+  readonly whenFree?: () => Promise<void> | undefined;
   /** How long the execution that begins now may be evaluated, ms. After that, it throws `TurnOver`. */
   readonly turnMs?: (mayWrite: boolean) => number;
   /** Called with the duration of each execution here. */

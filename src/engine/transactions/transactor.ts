@@ -34,6 +34,8 @@ const STALE = { ...HOT, allowsStale: true };
 /** How recent the state that a read shows must be. */
 export type ReadFreshness = Pick<QueryRequest, 'minSnapshot'>;
 
+type ReadLimits = ReadFreshness & Pick<QueryRequest, 'whenFree'>;
+
 type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
   CommitOptions &
   Pick<EngineOptions, 'lease'> &
@@ -65,7 +67,7 @@ export class Transactor {
     this.heads.apply({ previous, ts, entries, rows: changed });
   }
 
-  async read<T>(body: TransactionBody<T>, options: ReadFreshness = {}): Promise<Transacted<T>> {
+  async read<T>(body: TransactionBody<T>, options: ReadLimits = {}): Promise<Transacted<T>> {
     const answers = new HostAnswers(this.work);
     for (;;) {
       const outcome = await this.readOnce(body, answers, options);
@@ -105,7 +107,7 @@ export class Transactor {
   private async readOnce(
     body: TransactionBody<unknown>,
     answers: HostAnswers,
-    { minSnapshot }: ReadFreshness,
+    { minSnapshot, whenFree }: ReadLimits,
   ): Promise<Outcome> {
     const { heads, queue, store } = this;
     const detached = this.detached && (await this.detached.read(store, heads, body, answers));
@@ -118,6 +120,8 @@ export class Transactor {
       const { head, reader } = snapshot;
       if (optimistic && head === known?.head && isValid(optimistic, reader)) return optimistic;
       for (;;) {
+        const free = tx.canWait ? whenFree?.() : undefined;
+        if (free) await free;
         const outcome = executeAt(snapshot, body, answers);
         const needs = unreadBy(outcome);
         if (needs.length > 0) await reader.fetch(tx, needs, [outcome.readSet]);
