@@ -44,7 +44,7 @@ type Parts = {
   readonly url: () => string | undefined;
   readonly rootHash: string | undefined;
 } & Pick<EngineOptions, 'store' | 'passwords'> &
-  Partial<Pick<EngineOptions, 'lease' | 'groupMicros' | 'fetchBytes'>> &
+  Partial<Pick<EngineOptions, 'lease' | 'groupMicros' | 'sliceMicros' | 'fetchBytes'>> &
   DetachedOption & { readonly longQueries?: (LongQueries & Lines) | undefined };
 
 interface Lines {

@@ -57,8 +57,8 @@ export interface OpenedHub {
 /** The limit of one fetch: its result is parsed at once, which takes about 5 ms. */
 const FETCH_BYTES = 512 * 1024;
 /**
- * How long a group of writes is evaluated before its commit. Only for a folder, where a commit is cheap; with a server, larger
- * groups are better.
+ * How long a group of writes is evaluated without a pause. In a folder, where a commit is cheap, the group is committed then. With a
+ * server, larger groups are better.
  */
 const GROUP_MICROS = 3_000;
 
@@ -158,7 +158,7 @@ function startEngine(
     passwords,
     longQueries: evaluators,
     ...(evaluators && { fetchBytes: FETCH_BYTES }),
-    ...(lease && { lease, groupMicros: GROUP_MICROS }),
+    ...(lease ? { lease, groupMicros: GROUP_MICROS } : { sliceMicros: GROUP_MICROS }),
   });
   const setUrl = (own: string): void => void (url ??= own);
   return { ...created, evaluators, setUrl };

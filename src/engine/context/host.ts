@@ -54,8 +54,10 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Yields to the event loop between slices of background work. */
   readonly pause: () => Promise<void>;
-  /** How long writes that share a commit are evaluated without yielding, µs. Default: `GROUP_MICROS`. A shorter time means more commits. */
+  /** How long writes that share a commit are evaluated, µs. Default: `GROUP_MICROS`. A shorter time means more commits. */
   readonly groupMicros?: Micros;
+  /** How much of this without a pause, µs. Inside a transaction, no pause is made. Default: all of it. */
+  readonly sliceMicros?: Micros;
   /** Most bytes that one fetch reads, if less than `LIMITS.fetchBytes`. Other transactions can run between fetches. */
   readonly fetchBytes?: number;
   /** Whether to log which documents each commit changed. A hub needs the log to send changes to devices. */

@@ -9,6 +9,7 @@ import {
   executeAt,
   executeGroup,
   type CommitGroup,
+  type GroupTime,
   type Job,
   type Outcome,
   type TransactionBody,
@@ -52,7 +53,7 @@ export const detachedExecutions = {
     store: Store,
     heads: HeadTracker,
     jobs: readonly Job[],
-    begin: () => () => boolean,
+    begin: () => GroupTime,
   ): Promise<CommitGroup | undefined> =>
     executeDetached(
       store,
@@ -79,12 +80,12 @@ export interface DetachedOption {
 async function executeDetached<T>(
   store: Store,
   heads: HeadTracker,
-  executeAt: (snapshot: Snapshot) => T,
+  executeAt: (snapshot: Snapshot) => T | Promise<T>,
   neededBy: (result: T) => Needed,
 ): Promise<T | undefined> {
   let snapshot = await store.read((tx) => heads.enter(tx, []), HOT);
   for (let moves = 0; moves < MOVES_MAX;) {
-    const result = executeAt(snapshot);
+    const result = await executeAt(snapshot);
     const { needs, readSets, isValid } = neededBy(result);
     if (needs.length === 0) return result;
     const before = snapshot;

@@ -131,13 +131,21 @@ export interface CommitGroup {
 }
 
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** @param isOver called after each job. When it returns true, the remaining jobs wait for the next commit */
-export function executeGroup(
+
+/** Limits for how long a group is executed. */
+export interface GroupTime {
+  /** Called after each job. When it returns true, the remaining jobs wait for the next commit. */
+  readonly isOver: () => boolean;
+  /** Called before each job: lets other work of the thread go on. Undefined: it is not yet time for that. */
+  readonly pause?: () => Promise<void> | undefined;
+}
+
+export async function executeGroup(
   jobs: readonly Job[],
   snapshot: SnapshotReader,
   head: Micros,
-  isOver: () => boolean,
-): CommitGroup {
+  { isOver, pause }: GroupTime,
+): Promise<CommitGroup> {
   const shared = new Overlay(snapshot);
   const isSingle = jobs.length === 1;
   const needs: StoreNeed[] = [];
@@ -146,6 +154,8 @@ export function executeGroup(
   let ts = head;
   snapshot.beginGroup();
   for (const job of jobs) {
+    const paused = pause?.();
+    if (paused) await paused;
     const own = isSingle ? shared : new Overlay(shared);
     const outcome = execute(job.body, { writer: own, head: ts, answers: job.answers }, snapshot);
     addTo(needs, storeNeeds(outcome));

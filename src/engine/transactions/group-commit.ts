@@ -10,7 +10,7 @@ import type { EngineOptions } from '../context/host.ts';
 import { changeRows } from './change-log.ts';
 import { noticeOf, type CommitNotices } from './commit-notices.ts';
 import type { DetachedOption } from './detached.ts';
-import { executeGroup, type CommitGroup, type Job } from './execution.ts';
+import { executeGroup, type CommitGroup, type GroupTime, type Job } from './execution.ts';
 import { HEAD, headRow } from './head.ts';
 import type { Commit, HeadTracker } from './head-tracker.ts';
 import {
@@ -24,8 +24,9 @@ import {
 
 export type CommitOptions = Pick<
   EngineOptions,
-  'store' | 'clock' | 'durability' | 'random' | 'logsChanges' | 'groupMicros'
+  'store' | 'clock' | 'durability' | 'random' | 'logsChanges' | 'groupMicros' | 'sliceMicros'
 > &
+  Partial<Pick<EngineOptions, 'pause'>> &
   DetachedOption;
 
 export interface Committed extends Pick<CommitGroup, 'members' | 'rest'> {
@@ -39,7 +40,7 @@ interface Applied {
   readonly commit: Commit | undefined;
 }
 
-/** How long a group is evaluated at most. The event loop is blocked while it is. */
+/** How long a group is evaluated at most. The event loop is blocked while it is, except for pauses. */
 const GROUP_MICROS = 10_000;
 
 const NONE: Pick<RowMap<true>, 'has'> = new RowMap();
@@ -51,23 +52,24 @@ export class GroupCommitter {
   private readonly writeOptions: WriteOptions;
   private readonly clock: () => Micros;
   private readonly groupMicros: Micros;
+  private readonly sliceMicros: Micros | undefined;
+  private readonly pause: CommitOptions['pause'];
   private readonly logsChanges: boolean;
   private readonly detached: DetachedOption['detached'];
   /** Distinguishes commits of this engine from commits of others at the same time. */
   private readonly signature: string;
   private commits = 0;
 
-  constructor(
-    { store, clock, durability, random, logsChanges = false, detached, groupMicros }: CommitOptions,
-    heads: HeadTracker,
-    notices: CommitNotices,
-  ) {
+  constructor(options: CommitOptions, heads: HeadTracker, notices: CommitNotices) {
+    const { store, clock, durability, random, logsChanges = false, detached } = options;
     this.store = store;
     this.heads = heads;
     this.notices = notices;
     this.writeOptions = { spaces: HOT_SPACES, durability };
     this.clock = clock;
-    this.groupMicros = groupMicros ?? GROUP_MICROS;
+    this.groupMicros = options.groupMicros ?? GROUP_MICROS;
+    this.sliceMicros = options.sliceMicros;
+    this.pause = options.pause;
     this.logsChanges = logsChanges;
     this.detached = detached;
     this.signature = random(6).join('.');
@@ -82,7 +84,7 @@ export class GroupCommitter {
     const known = heads.cached();
     const optimistic = this.detached
       ? await this.detached.group(this.store, heads, jobs, () => this.beginGroup())
-      : known && executeGroup(jobs, known.reader, known.head, this.beginGroup());
+      : known && (await executeGroup(jobs, known.reader, known.head, this.beginSlices()));
     if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isCurrent())
       return this.finish({ group: optimistic, commit: undefined }, 0);
     // Without the lease, the head has often moved, so it is better to read it before writing.
@@ -104,10 +106,26 @@ export class GroupCommitter {
     return this.finish(pessimistic, 1);
   }
 
-  /** @returns a function that tells whether the time for evaluating the group is over */
-  private beginGroup(): () => boolean {
+  private beginGroup(): GroupTime {
     const until = this.clock() + this.groupMicros;
-    return () => this.clock() > until;
+    return { isOver: () => this.clock() > until };
+  }
+
+  /** The time in pauses is not counted. */
+  private beginSlices(): GroupTime {
+    const { clock, groupMicros, sliceMicros = groupMicros, pause } = this;
+    let before = 0;
+    let begun = clock();
+    const ofSlice = (): Micros => clock() - begun;
+    const pauseNow = async (): Promise<void> => {
+      before += ofSlice();
+      await pause?.();
+      begun = clock();
+    };
+    return {
+      isOver: () => before + ofSlice() > groupMicros,
+      pause: () => (ofSlice() > sliceMicros ? pauseNow() : undefined),
+    };
   }
 
   /** Returns undefined when validation failed. */
@@ -168,7 +186,7 @@ export class GroupCommitter {
     // This transaction may have waited for another process, and must execute the jobs anyway, so jobs that arrived since can join.
     join?.();
     for (;;) {
-      const group = executeGroup(jobs, reader, head, this.beginGroup());
+      const group = await executeGroup(jobs, reader, head, this.beginGroup());
       const { needs, assumedAbsent, members } = group;
       const lacking = [...needs, ...assumedAbsent];
       const readSets = members.map(({ outcome }) => outcome.readSet);

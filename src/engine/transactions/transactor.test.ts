@@ -157,6 +157,55 @@ test('many slow calls of write() pause between their commits', async () => {
   expect(pauses).toBeGreaterThanOrEqual(9);
 });
 
+test('a group pauses between slices of its evaluation, but not inside a transaction, and is one commit', async () => {
+  let now = 0;
+  let opened = 0;
+  let open = 0;
+  const inner = createMemoryStore();
+  const store: Store = {
+    ...inner,
+    write: (body, options) =>
+      inner.write(async (tx) => {
+        open += 1;
+        opened += 1;
+        try {
+          return await body(tx);
+        } finally {
+          open -= 1;
+        }
+      }, options),
+  };
+  const pauses: { readonly now: number; readonly open: number }[] = [];
+  const transactor = new Transactor({
+    store,
+    clock: () => now,
+    passwords,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    durability: 'relaxed',
+    hashCost: 4,
+    sliceMicros: 3000,
+    async pause() {
+      pauses.push({ now, open });
+      // So the group must be executed again, inside its transaction.
+      await other.write(adding(2, 1));
+    },
+  });
+  const other = transactorOn(inner);
+  await transactor.read(reading(1));
+  const slow: TransactionBody<number> = (input) => {
+    now += 2000;
+    return adding(1, 1)(input);
+  };
+  const results = await Promise.all(Array.from({ length: 5 }, () => transactor.write(slow)));
+  expect(results.map((each) => each.value)).toEqual([1, 2, 3, 4, 5]);
+  // The first write is alone, because the others come later.
+  expect({ opened, pauses, now }).toEqual({
+    opened: 2,
+    pauses: [{ now: 6000, open: 0 }],
+    now: 18_000,
+  });
+});
+
 test('writes for which a group had no time are executed before writes that came later', async () => {
   let now = 0;
   const transactor = new Transactor({
