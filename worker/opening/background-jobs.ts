@@ -6,7 +6,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { ProgressMessage } from '../../src/host/api.ts';
 import type { Files } from '../files/files.ts';
-import { inTurn, unlessElsewhere } from '../tabs/web-locks.ts';
+import { unlessElsewhere, whileHeld } from '../tabs/web-locks.ts';
 import type { OpenLogs } from './open-logs.ts';
 
 export interface JobParts {
@@ -34,7 +34,7 @@ export function openJobs(parts: JobParts): BackgroundJobs {
   let cancelStart = (): void => undefined;
   const builds = new IndexBuilds({
     build: (databases) =>
-      inTurn(locks, `burrow:build:${name}`, () =>
+      whileHeld(locks, `burrow:build:${name}`, {}, () =>
         engine.buildIndexes({
           databases,
           onProgress: ({ index, done, isComplete }) =>

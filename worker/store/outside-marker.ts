@@ -1,5 +1,4 @@
 /** A line of text stored outside IndexedDB, by which a loss of IndexedDB's data can be detected. */
-import { Refusal } from '../../src/errors.ts';
 import { isNamed } from '../browser/is-named.ts';
 import { inTurn, lockManager } from '../tabs/web-locks.ts';
 
@@ -20,8 +19,6 @@ export async function openOutsideMarker(name: string): Promise<OutsideMarker | u
 }
 
 const FOLDER = 'burrow';
-/** Longer than writing a line ever takes. A tab that is frozen during a write keeps the lock. */
-const TURN_MS = 5000;
 const RETRY_MS = 20;
 
 async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
@@ -76,19 +73,9 @@ async function cacheMarker(name: string): Promise<OutsideMarker | undefined> {
   };
 }
 
-/** Runs `body` in one tab at a time: a file cannot be removed while it is being written, and would reappear after the write. */
-async function inTurnFor(name: string, body: (late: AbortSignal) => Promise<void>): Promise<void> {
-  const late = AbortSignal.timeout(TURN_MS);
-  try {
-    await inTurn(lockManager(), `burrow:marker:${name}`, () => body(late), late);
-  } catch (reason) {
-    if (reason !== late.reason) throw reason;
-    throw new Refusal(
-      'storage_blocked',
-      'Another tab blocks the marker file of the database. Close other tabs of this app, or try again.',
-    );
-  }
-}
+/** A file cannot be removed while it is being written, and would reappear after the write. */
+const inTurnFor = (name: string, body: (late: AbortSignal) => Promise<void>): Promise<void> =>
+  inTurn(lockManager(), `burrow:marker:${name}`, body);
 
 /** The browser releases the file of a worker that ended during a write only after some time, so removing it is retried. */
 async function removeFrom(

@@ -4,6 +4,7 @@ import { WELCOMED } from '../../src/sync/testing/device-world.ts';
 import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { SYNC_PROTOCOL, type RequestOf } from '../../src/sync/protocol/messages.ts';
+import { FakeLocks } from '../testing/fake-locks.ts';
 import { openStorage } from '../testing/private-files.ts';
 import { OutboxFile } from './outbox-file.ts';
 import { CopyLogin, type CopyLoginOptions } from './login.ts';
@@ -106,6 +107,22 @@ test('a login in another tab while forget() removes the former token is kept', a
   await login.forget('former');
   await taken;
   expect(kept.get('copy')).toBe('present');
+});
+
+test('a login whose lock another script never releases fails, and names the lock', async () => {
+  const locks = new FakeLocks();
+  void locks.request('burrow:vault:copy', {}, () => new Promise(() => undefined));
+  const late = new AbortController();
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { login, kept } = await tabWith('former', { locks: locks as unknown as LockManager });
+  const taken = login.logIn(HUB, { secret: 'present', login: undefined }, undefined);
+  late.abort();
+  await expect(taken).rejects.toMatchObject({
+    code: 'storage_blocked',
+    message: expect.stringContaining('the lock `burrow:vault:copy`') as string,
+  });
+  expect(kept.get('copy')).toBe('former');
 });
 
 test.each([

@@ -1,4 +1,5 @@
 /** Work that one tab does for all. Where Web Locks are not available, every tab does it, and the store keeps that correct. */
+import { Refusal } from '../../src/errors.ts';
 
 /**
  * The locks that all tabs and workers of this origin share. Undefined where Web Locks are not available. Node shares them among all
@@ -7,13 +8,29 @@
 export const lockManager = (): LockManager | undefined =>
   typeof navigator === 'undefined' ? undefined : navigator.locks;
 
-/** Runs `body` under the lock. Waits for the lock until `signal` is aborted. */
-export const inTurn = (
+/** Longer than the work under a lock of `inTurn` takes. A tab that is frozen during the work keeps the lock. */
+const TURN_MS = 5000;
+
+/**
+ * Runs `body` under the lock. `late` is aborted when the turn, with the wait for it, has taken too long; `body` may throw its reason.
+ * @throws Refusal `storage_blocked` when another holder does not release the lock
+ */
+export async function inTurn(
   locks: LockManager | undefined,
   name: string,
-  body: () => Promise<void>,
-  signal?: AbortSignal,
-): Promise<void> => whileHeld(locks, name, signal ? { signal } : {}, body);
+  body: (late: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const late = AbortSignal.timeout(TURN_MS);
+  try {
+    await whileHeld(locks, name, { signal: late }, () => body(late));
+  } catch (reason) {
+    if (reason !== late.reason) throw reason;
+    throw new Refusal(
+      'storage_blocked',
+      `Another tab, or a script of this page, holds the lock \`${name}\`. Close other tabs of this app, or try again.`,
+    );
+  }
+}
 
 /** Runs `body` under the lock, or not at all while another tab holds it. */
 export async function unlessElsewhere(

@@ -3,7 +3,7 @@ type Body = () => Promise<void>;
 
 interface Held {
   readonly run: () => void;
-  readonly lose: () => void;
+  readonly lose: (reason?: unknown) => void;
 }
 
 /** Requests get the lock in order; a request that steals gets it at once. */
@@ -13,7 +13,8 @@ export class FakeLocks {
 
   request(_: string, how: { signal?: AbortSignal; steal?: boolean }, body: Body): Promise<void> {
     return new Promise((resolve, reject) => {
-      const lose = (): void => reject(new DOMException('Lock broken', 'AbortError'));
+      const lose = (reason: unknown = new DOMException('Lock broken', 'AbortError')): void =>
+        reject(reason);
       const me: Held = {
         run: () => {
           this.held = me;
@@ -24,11 +25,12 @@ export class FakeLocks {
         },
         lose,
       };
+      if (how.signal?.aborted) return lose(how.signal.reason);
       how.signal?.addEventListener('abort', () => {
         const at = this.waiting.indexOf(me);
         if (at < 0) return;
         this.waiting.splice(at, 1);
-        lose();
+        lose(how.signal?.reason);
       });
       if (how.steal === true) {
         this.held?.lose();
