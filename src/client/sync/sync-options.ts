@@ -40,11 +40,13 @@ export type WriteResolution =
   | { readonly retry: true }
   | { readonly edit: Arg };
 
-/** Paths are appended to the URL, so it has no query string. An invalid URL may contain a password, so messages do not show it. */
+/**
+ * Paths are appended to the URL, so it has no query string. `fetch` refuses a URL with a password, so messages do not show an invalid URL.
+ */
 const hubUrl: OptionType<string | URL> = {
-  expected: 'the http or https URL of a hub',
+  expected: 'an http or https URL without password and query',
   accepts: (given): given is string | URL =>
-    /^https?:[^?#]+$/.test(String(given)) && URL.canParse(String(given)),
+    /^https?:\/\/(?![^/]*@)[^?#]+$/.test(String(given)) && URL.canParse(given as string),
   isSecret: true,
 };
 
@@ -65,7 +67,7 @@ const SYNC_OPTIONS = {
 } satisfies Record<keyof SyncOptions, OptionRow>;
 
 const json: OptionType<unknown> = {
-  expected: 'something that JSON can hold',
+  expected: 'a JSON value',
   accepts: (given): given is unknown => {
     try {
       return JSON.stringify(given) !== undefined;

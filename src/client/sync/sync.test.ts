@@ -111,6 +111,10 @@ test('checkSyncOptions() names the invalid option', () => {
     ...['hub.example', 'http://', 'https://?', 'ftp://hub', 'https://hub/#top', 5, null, {}].map(
       (wrong) => [{ url: wrong, sets: [] }, 'url'] as const,
     ),
+    // `fetch` refuses a URL with a password, and resolves one without `//` against the page.
+    ...['https://ada:secret@hub', 'https://ada@hub/api', 'https:hub'].map(
+      (wrong) => [{ url: wrong, sets: [] }, 'url'] as const,
+    ),
     [{ url: new URL('ws://hub.example'), sets: [] }, 'url'],
     [{ url }, 'sets'],
     [{ url, sets: q.Documents(q.Collection('notes')) }, 'sets'],
@@ -126,6 +130,8 @@ test('checkSyncOptions() names the invalid option', () => {
   expect(() => checkSyncOptions(undefined as never)).toThrow('Options must be an object');
   checkSyncOptions({ url, sets: [] });
   checkSyncOptions({ url: new URL(url), sets: [] });
+  for (const right of ['http://[::1]:8443', 'https://hub/@team/'])
+    checkSyncOptions({ url: right, sets: [] });
   checkSyncOptions({ url, sets: [], login });
 });
 
