@@ -89,7 +89,7 @@ test('a copy whose origin the hub refuses gives that as the reason, and not that
   hub.proxy.set('up');
   expect(await reasons).toEqual([
     'offline',
-    `The hub does not answer pages of this origin (--cors ${origin}), or a server in front of it answers instead.`,
+    `The hub does not answer pages of this origin (--cors ${origin}), or another server answers at its URL.`,
   ]);
   await submitNote(page, 'kept');
   hub.proxy.refusesOrigins = false;

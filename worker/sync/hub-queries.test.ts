@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { browserNetwork } from '../browser/network.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -21,7 +22,7 @@ test.each([
   [
     'closed to the origin',
     ['no-cors'],
-    'The hub is down. The hub does not answer pages of this origin (--cors https://app.example), or a server in front of it answers instead.',
+    'The hub is down. The hub does not answer pages of this origin (--cors https://app.example), or another server answers at its URL.',
   ],
 ])(
   'unreached() suggests --cors only for a hub that rejects the origin (hub: %s)',
@@ -36,6 +37,48 @@ test.each([
       },
     );
     expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
+  },
+);
+
+test.each([
+  ['https://app.example', 'http://hub.example', true],
+  ['https://app.example', 'http://192.168.0.2:8443', true],
+  ['https://app.example', 'https://hub.example', false],
+  ['http://app.example', 'http://hub.example', false],
+  // A hub on the same device may be reached over http, if the browser has no other reason.
+  ...['localhost:8443', '127.0.0.1:8443', '[::1]:8443'].map(
+    (host) => ['https://app.example', `http://${host}`, false] as const,
+  ),
+] as const)(
+  'unreached() says when a browser blocks http in a page over https: %s, %s',
+  async (origin, url, isBlocked) => {
+    vi.stubGlobal('location', { origin });
+    const network = { fetch: () => Promise.reject(new TypeError('failed')) };
+    const refusal = new Refusal('connection_needed', 'The hub is down.');
+    const { message } = await unreached(refusal, { url, network });
+    expect(message.includes('over https')).toBe(isBlocked);
+  },
+);
+
+test.each([
+  ['enforce', true],
+  ['report', false],
+])(
+  'unreached() says when a Content-Security-Policy forbids the hub (disposition: %s)',
+  async (disposition, isForbidden) => {
+    const page = new EventTarget();
+    vi.stubGlobal('location', { origin: 'https://app.example' });
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+    const network = {
+      fetch: () => {
+        page.dispatchEvent(Object.assign(new Event('securitypolicyviolation'), { disposition }));
+        return Promise.reject(new TypeError('failed'));
+      },
+    };
+    const refusal = new Refusal('connection_needed', 'The hub is down.');
+    const { message } = await unreached(refusal, { url: 'https://hub.example', network });
+    expect(message.includes('`connect-src`')).toBe(isForbidden);
+    expect(getEventListeners(page, 'securitypolicyviolation')).toEqual([]);
   },
 );
 

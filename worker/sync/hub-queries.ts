@@ -184,10 +184,13 @@ export async function unreached(said: Refusal, hub: Hub): Promise<Refusal> {
   return why === undefined ? said : new Refusal(said.code, `${said.message} ${why}`, said);
 }
 
+/** URLs that browsers do not let a page over https use. */
+const MIXED = /^http:(?!\/\/(?:localhost|127\.|\[::1]))/i;
+
 /**
- * The advice for the user if the hub rejects the origin of this page. The hub then responds to requests, but the page may not read the
- * responses (CORS); a proxy whose hub is down behaves in the same way. The ping in `cors` mode comes first, because the network may be
- * back. Undefined when the origin is not the reason for the missing response.
+ * The advice for the user if the hub rejects the origin of this page, or the browser blocks the request. A hub that rejects the origin
+ * responds to requests, but the page may not read the responses (CORS); a proxy whose hub is down behaves in the same way. The ping in
+ * `cors` mode comes first, because the network may be back. Undefined when neither is the reason for the missing response.
  */
 export async function refusedOrigin({ url, network }: Hub): Promise<string | undefined> {
   // Only a page has an origin that a hub can reject.
@@ -199,11 +202,38 @@ export async function refusedOrigin({ url, network }: Hub): Promise<string | und
         () => true,
         () => false,
       );
-  const isRefused = !(await pings('cors')) && (await pings('no-cors'));
-  return isRefused
-    ? `The hub does not answer pages of this origin (--cors ${location.origin}), or a server in front of it answers instead.`
-    : undefined;
+  const ended = new AbortController();
+  const forbidden = policyViolation(ended.signal);
+  try {
+    const { origin } = location;
+    if (await pings('cors')) return undefined;
+    if (await pings('no-cors'))
+      return `The hub does not answer pages of this origin (--cors ${origin}), or another server answers at its URL.`;
+    if (await Promise.race([forbidden, pause(REPORT_MS)]))
+      return 'A Content-Security-Policy forbids this: its `connect-src` must contain the URL of the hub.';
+    return origin.startsWith('https') && MIXED.test(url)
+      ? 'A page over https cannot use a hub over http: give the hub a certificate.'
+      : undefined;
+  } finally {
+    ended.abort();
+  }
 }
+
+/** How long after a request has failed, in ms, browsers may report that a policy forbids it. */
+const REPORT_MS = 100;
+
+const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms));
+
+/** Resolves to true when a Content-Security-Policy of this page or worker forbids something. */
+const policyViolation = (signal: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    const onViolation = (event: Event): void => {
+      // A policy that only reports forbids nothing.
+      if ('disposition' in event && event.disposition === 'enforce') resolve(true);
+    };
+    // Node has no such function; a test may have a `location` there.
+    globalThis.addEventListener?.('securitypolicyviolation', onViolation, { signal });
+  });
 
 /** @throws Refusal `connection_needed` */
 async function post(
