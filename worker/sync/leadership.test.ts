@@ -7,26 +7,38 @@ interface Tab {
   readonly calls: string[];
 }
 
-/** Tabs that receive each other's heartbeats, except for those that are silent. */
+/** Tabs that receive each other's messages, except for those that are silent. */
 function tabsOver(locks: FakeLocks | undefined, count: number) {
   const silent = new Set<number>();
+  const sent = { checks: 0, beats: 0 };
   const tabs: Tab[] = [];
-  for (let i = 0; i < count; i++) {
+  const add = (): void => {
+    const i = tabs.length;
     const calls: string[] = [];
     const leadership = new Leadership({
       name: 'notes',
       locks: locks as unknown as LockManager | undefined,
       lead: () => calls.push('lead'),
       follow: () => calls.push('follow'),
+      check: () => {
+        sent.checks++;
+        tabs.forEach((other, to) => {
+          if (to !== i && !silent.has(to)) other.leadership.onCheck();
+        });
+      },
       beat: () => {
+        sent.beats++;
         if (!silent.has(i)) for (const other of tabs) other.leadership.onBeat();
       },
     });
     tabs.push({ leadership, calls });
-  }
+  };
+  for (let i = 0; i < count; i++) add();
   return {
     tabs,
+    add,
     silent,
+    sent,
     leaders: () => tabs.flatMap(({ leadership }, i) => (leadership.leads ? [i] : [])),
   };
 }
@@ -58,7 +70,34 @@ test('the first tab leads while the others wait, and the next one leads when it 
   expect(tabs.map(({ calls }) => calls)).toEqual([['lead', 'follow'], ['lead'], []]);
 });
 
-test('a leader without a heartbeat for seven seconds loses the lock, and waits for its next turn', async () => {
+test('a tab that is alone sends nothing and sets no timer', async () => {
+  const { sent, leaders } = open(1);
+  await pass(0);
+  expect(leaders()).toEqual([0]);
+  const { beats } = sent;
+  expect(vi.getTimerCount()).toBe(0);
+  await pass(60_000);
+  expect(sent).toEqual({ checks: 0, beats });
+});
+
+test('however many tabs wait, one of them checks at a time, and the leader has no timer', async () => {
+  const made = open(1);
+  // Tabs are opened at different times.
+  for (let i = 1; i < 10; i++) {
+    await pass(150);
+    made.add();
+  }
+  await pass(0);
+  expect(vi.getTimerCount()).toBe(9);
+  const before = { ...made.sent };
+  await pass(60_000);
+  const checks = made.sent.checks - before.checks;
+  expect(made.leaders()).toEqual([0]);
+  expect(made.sent.beats - before.beats).toBe(checks);
+  expect(checks).toBeLessThanOrEqual(30);
+});
+
+test('a leader that does not answer three checks loses the lock, and waits for its next turn', async () => {
   const { tabs, silent, leaders } = open(2);
   await pass(10_000);
   silent.add(0);

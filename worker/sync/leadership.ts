@@ -1,6 +1,7 @@
 /**
- * Leader election: one tab syncs for all. The leader holds a Web Lock and sends a heartbeat every few seconds. A tab that misses several
- * heartbeats steals the lock. A frozen leader that resumes is stopped by the fence in the store.
+ * Leader election: one tab syncs for all. The leader holds a Web Lock. The other tabs check every few seconds whether it is frozen: it
+ * answers with a heartbeat, so a tab that is alone sends nothing and sets no timer. A tab whose checks stay unanswered steals the lock. A
+ * frozen leader that resumes is stopped by the fence in the store.
  */
 
 export interface LeadershipOptions {
@@ -8,33 +9,41 @@ export interface LeadershipOptions {
   readonly locks: LockManager | undefined;
   readonly lead: () => void;
   readonly follow: () => void;
-  /** Sends the heartbeat to the other tabs. */
+  /** Asks the leader for a heartbeat. */
+  readonly check: () => void;
+  /** Sends a heartbeat to the other tabs. */
   readonly beat: () => void;
 }
 
-const BEAT_MS = 2000;
-const SILENCE_MS = 7000;
+const TICK_MS = 2000;
+/** A tab that has ticked so often without a heartbeat steals the lock. Ticks are counted, because clocks jump while a tab is frozen. */
+const SILENT_TICKS = 5;
 
 export class Leadership {
   leads = false;
   private readonly options: LeadershipOptions;
-  private readonly beats: ReturnType<typeof setInterval>;
+  /** Runs while this tab does not lead. */
+  private ticking: ReturnType<typeof setInterval> | undefined = undefined;
   private waiting: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
-  /** When the last heartbeat of the leader was received. */
-  private seenAt = performance.now();
-  private lastBeat = performance.now();
+  /** Ticks since the last heartbeat of the leader. */
+  private silentTicks = 0;
   private isClosed = false;
 
   constructor(options: LeadershipOptions) {
     this.options = options;
-    this.beats = setInterval(() => this.tick(), BEAT_MS);
+    this.follow();
     this.request({});
   }
 
   /** Called when a heartbeat of the leader was received. */
   onBeat(): void {
-    this.seenAt = performance.now();
+    this.silentTicks = 0;
+  }
+
+  /** Called when another tab has asked for a heartbeat. */
+  onCheck(): void {
+    if (this.leads) this.options.beat();
   }
 
   /** Called when another tab has become the leader. */
@@ -44,21 +53,23 @@ export class Leadership {
 
   close(): void {
     this.isClosed = true;
-    clearInterval(this.beats);
+    clearInterval(this.ticking);
     this.waiting?.abort();
     this.release?.();
   }
 
+  private follow(): void {
+    this.silentTicks = 0;
+    if (!this.isClosed) this.ticking = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  /** All tabs receive each heartbeat, so as a rule only one of them checks: the one whose second tick without a heartbeat comes first. */
   private tick(): void {
-    const now = performance.now();
-    // A tab that was suspended has missed heartbeats, so it waits a whole period before it steals the lock.
-    if (now - this.lastBeat > 2 * BEAT_MS) this.seenAt = now;
-    this.lastBeat = now;
-    if (this.leads) this.options.beat();
-    else if (now - this.seenAt > SILENCE_MS) {
-      this.seenAt = now;
+    this.silentTicks += 1;
+    if (this.silentTicks === SILENT_TICKS) {
+      this.silentTicks = 0;
       this.request({ steal: true });
-    }
+    } else if (this.silentTicks > 1) this.options.check();
   }
 
   /** At most one request of this tab waits for the lock. Stealing the lock ends that wait. */
@@ -88,6 +99,7 @@ export class Leadership {
   private lead(): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     this.leads = true;
+    clearInterval(this.ticking);
     this.options.beat();
     this.options.lead();
     return new Promise((resolve) => {
@@ -102,7 +114,7 @@ export class Leadership {
     this.release = undefined;
     if (!this.leads) return;
     this.leads = false;
-    this.seenAt = performance.now();
+    this.follow();
     this.options.follow();
   }
 }

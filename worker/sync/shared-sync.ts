@@ -88,6 +88,7 @@ export class SharedSync {
         this.session.files.uploads.takeOver().catch(report);
       },
       follow: () => void this.leader.end(),
+      check: () => tabs.broadcast({ type: 'sync-check' }),
       beat: () => tabs.broadcast({ type: 'sync-beat' }),
     });
     this.kick();
@@ -133,6 +134,9 @@ export class SharedSync {
   onMessage(message: SyncTabMessage): void {
     const { files, login, waiters } = this.session;
     switch (message.type) {
+      case 'sync-check':
+        this.leadership?.onCheck();
+        return;
       case 'sync-beat':
         this.leadership?.onBeat();
         return;

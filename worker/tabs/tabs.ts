@@ -16,6 +16,8 @@ export type TabMessage =
 
 /** Messages between the tabs of one synced copy. */
 export type SyncTabMessage =
+  /** A tab asks the leader for a heartbeat. */
+  | { readonly type: 'sync-check' }
   | { readonly type: 'sync-beat' }
   | { readonly type: 'sync-kick' }
   /** There are files to send. */
