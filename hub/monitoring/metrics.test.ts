@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import perf from 'node:perf_hooks';
+import { expect, test, vi } from 'vitest';
 import { HubMetrics, type Gauges } from './metrics.ts';
 
 const gauges: Gauges = {
@@ -44,6 +45,16 @@ test('the metrics show each gauge with its own value', async () => {
     log_records: '13',
     log_records_lost: '14',
   });
+});
+
+test('the delays of the event loop, whose measurement wakes the process 100 times a second, are measured from the first request for the metrics', async () => {
+  const monitor = vi.spyOn(perf, 'monitorEventLoopDelay');
+  const metrics = new HubMetrics(gauges);
+  expect(monitor).toHaveBeenCalledTimes(0);
+  expect(linesOf(await metrics.text(), 'nodejs_eventloop_lag_p99_seconds ')).toHaveLength(1);
+  await metrics.text();
+  expect(monitor).toHaveBeenCalledTimes(1);
+  monitor.mockRestore();
 });
 
 test('the board and the alerts of ops/monitoring only name existing metrics', async () => {

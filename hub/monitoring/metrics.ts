@@ -76,10 +76,10 @@ export class HubMetrics {
   private readonly requests: Counter<'route' | 'status'>;
   private readonly seconds: Histogram<'route'>;
   private readonly rejections: Counter<'why'>;
+  private isRead = false;
 
   constructor(gauges: Gauges) {
     const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
     this.requests = new Counter({
       name: 'burrow_http_requests_total',
       help: 'Requests answered.',
@@ -137,6 +137,9 @@ export class HubMetrics {
   }
 
   text(): Promise<string> {
+    // Only a hub that is monitored measures the delays of its event loop: for this, the process wakes up 100 times a second.
+    if (!this.isRead) collectDefaultMetrics({ register: this.registry });
+    this.isRead = true;
     return this.registry.metrics();
   }
 }
