@@ -15,9 +15,9 @@ export interface LeadershipOptions {
   readonly beat: () => void;
 }
 
-const TICK_MS = 2000;
+const TICK_MS = 3000;
 /** A tab that has ticked so often without a heartbeat steals the lock. Ticks are counted, because clocks jump while a tab is frozen. */
-const SILENT_TICKS = 5;
+const SILENT_TICKS = 4;
 
 export class Leadership {
   leads = false;
