@@ -16,7 +16,7 @@ export class TokenBuckets {
 
   /** Whether a token could be taken now. */
   hasLeft(name: string): boolean {
-    return this.perSecond === 0 || !this.buckets.has(name) || this.leftOf(name, this.nowMs()) >= 1;
+    return this.leftOf(name, this.nowMs()) >= 1;
   }
 
   /** @returns undefined if a token was taken; otherwise the seconds until the next token */
