@@ -145,8 +145,7 @@ export function mergedInto(
   outputs: readonly Table[],
 ): Runs | undefined {
   const newer = runs.length - plan.runs.length;
-  if (newer < 0 || !plan.runs.every((run, at) => isSameRun(run, runs[newer + at])))
-    return undefined;
+  if (!plan.runs.every((run, at) => isSameRun(run, runs[newer + at]))) return undefined;
   const { inputs, target, group } = plan;
   const gone = new Set(inputs.flat());
   const goneIds = new Set([...gone].map(({ first }) => first));
