@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 import { Admission, credentialOf } from './admission.ts';
 import { AnswerMemory } from './answer-memory.ts';
+import { ConcurrencyLimits } from './concurrency-limits.ts';
 import { HeldBack, type Limit } from '../monitoring/held-back.ts';
+import { TokenBuckets } from './token-buckets.ts';
 
 /** The secret of token 7: the bytes with which a token begins, its id, the id of its database, and random bytes. */
 const TOKEN = Buffer.from([
@@ -100,6 +102,37 @@ test('a token has the same limits from every address, a key or an unknown secret
   expect(nameOf(`Bearer ${TOKEN}:a:server`, one)).toBe(nameOf(`Bearer ${TOKEN}`, one));
   for (const header of ['Bearer some-key', undefined])
     expect(nameOf(header, one)).not.toBe(nameOf(header, two));
+});
+
+test('a request that ends frees one place of its credential, however often it says so', async () => {
+  const limits = new ConcurrencyLimits(2, 2);
+  const begun: (() => void)[] = [];
+  const enter = (name: string) => limits.enter(name)?.then((end) => begun.push(end));
+  await Promise.all([enter('a'), enter('a'), enter('b')]);
+  const waiting = [enter('a'), enter('a')];
+  expect([limits.running, enter('a')]).toEqual([3, undefined]);
+  begun[0]?.();
+  begun[0]?.();
+  await waiting[0];
+  expect([limits.running, begun.length]).toEqual([3, 4]);
+  begun[1]?.();
+  await waiting[1];
+  begun[3]?.();
+  begun[3]?.();
+  expect(limits.running).toBe(2);
+  // One of the two places is taken.
+  void enter('a');
+  void enter('a');
+  expect(limits.running).toBe(3);
+});
+
+test('a rate below one per second admits one request at a time', () => {
+  let nowMs = 0;
+  const buckets = new TokenBuckets(0.5, 1, () => nowMs);
+  expect([buckets.hasLeft('a'), buckets.take('a')]).toEqual([true, undefined]);
+  expect([buckets.hasLeft('a'), buckets.take('a')]).toEqual([false, 2]);
+  nowMs = 2000;
+  expect([buckets.hasLeft('a'), buckets.take('a')]).toEqual([true, undefined]);
 });
 
 test('streams are limited per credential and in total', () => {
