@@ -230,13 +230,20 @@ class BodyReading {
       // After a refusal the rest is discarded, so that the connection can be used again.
       if (gunzip.destroyed) continue;
       this.count(chunk.length);
-      if (!gunzip.write(chunk)) {
-        await new Promise<void>((resolve) => {
-          gunzip.once('drain', resolve);
-          gunzip.once('close', resolve);
-        });
-      }
+      if (!gunzip.write(chunk)) await drainedOrClosed(gunzip);
     }
     gunzip.end();
   }
+}
+
+function drainedOrClosed(gunzip: Gunzip): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      gunzip.off('drain', done);
+      gunzip.off('close', done);
+      resolve();
+    };
+    gunzip.on('drain', done);
+    gunzip.on('close', done);
+  });
 }
