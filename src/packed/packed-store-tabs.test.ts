@@ -122,6 +122,41 @@ test.each(['before the transaction', 'in it'])(
   },
 );
 
+/** Commits until the store appends without reading the log first. */
+async function untilUncontended(store: PackedStore): Promise<void> {
+  for (let n = 0; n < 5; n += 1) await increment(store);
+}
+
+test('a write without changes reads the log, also after many commits without a conflict', async () => {
+  const data = new MediumData();
+  const [store, other] = [await openPacked(data), await openPacked(data)];
+  await untilUncontended(store);
+  await increment(other);
+  const seen = await store.write(
+    async (tx) => (await tx.fetch([COUNTER], [])).rows[0]?.value,
+    RELAXED,
+  );
+  expect(seen).toBe('6');
+});
+
+test('a commit that a read of the same tab finds while a body runs is not overwritten', async () => {
+  const data = new MediumData();
+  const [store, other] = [await openPacked(data), await openPacked(data)];
+  await untilUncontended(store);
+  let runs = 0;
+  await store.write(async (tx) => {
+    runs += 1;
+    const count = Number((await tx.fetch([COUNTER], [])).rows[0]?.value);
+    if (runs === 1) {
+      await increment(other);
+      await counterOf(store);
+    }
+    const row = { key: COUNTER.key, entries: [], value: String(count + 1) };
+    tx.apply({ puts: [{ space: 'meta', row }], deletes: [] });
+  }, RELAXED);
+  expect([runs, await counterOf(other)]).toEqual([2, 7]);
+});
+
 test('block ids come from a claim, also if its second append is lost and another tab appends first', async () => {
   const data = new MediumData();
   const other = await openPacked(data);
@@ -219,6 +254,48 @@ test('a read of the log that began before a commit with a lost answer does not m
   expect(await counterOf(store)).toBe(7);
 });
 
+test('a lease that is acquired during a read of the log does not make the tab trust this read', async () => {
+  const data = new MediumData();
+  const other = await openPacked(data);
+  const memory = createMemoryMedium(data);
+  let term: number | undefined;
+  let isAcquired = false;
+  const store = await openPacked(
+    data,
+    {},
+    {
+      leaseTerm: () => term,
+      medium: {
+        ...memory,
+        async read(...asked) {
+          const found = await memory.read(...asked);
+          if (!isAcquired) return found;
+          isAcquired = false;
+          await increment(other);
+          term = 1;
+          return found;
+        },
+      },
+    },
+  );
+  await increment(store);
+  isAcquired = true;
+  expect([await counterOf(store), await counterOf(store)]).toEqual([1, 2]);
+});
+
+test.each(['a missing', 'a repeated'])('%s part of a log record is damage', async (what) => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', [{ ...row('long'), value: 'x'.repeat(200_000) }]);
+  expect(data.log.length).toBeGreaterThan(3);
+  const [, second] = data.log;
+  data.log =
+    what === 'a missing'
+      ? data.log.slice(0, -1)
+      : data.log.map((part) => (part.number === 3 ? { ...part, bytes: second?.bytes } : part));
+  await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
+});
+
 test('an empty log record is damage, and not a record to ignore', async () => {
   const data = new MediumData();
   await increment(await openPacked(data));
@@ -253,6 +330,25 @@ test('read() keeps its snapshot while all its tables are merged and deleted', as
     [fixed(7), ...sequence(60).map(fixed)].map((each) => `v${each}`),
   );
   expect((await inRange(store, { limit: 1 }))[0]?.row?.value).toBe('round 5 000000');
+});
+
+test('read() keeps its snapshot although its tables are merged and all else is swept', async () => {
+  const store = await openPacked(new MediumData(), SMALL, { cacheBytesMax: 0 });
+  await put(store, 'documents', rows(60));
+  await store.flush();
+  let runs = 0;
+  const found = await store.read(async (tx) => {
+    runs += 1;
+    await tx.fetch([at(fixed(0))], []);
+    if (runs === 1)
+      for (const round of sequence(6)) {
+        await put(store, 'documents', rows(60, `round ${round} `));
+        await store.flush();
+        await store.sweep();
+      }
+    return tx.fetch([at(fixed(9))], []);
+  });
+  expect([runs, found.rows[0]?.value]).toEqual([1, `v${fixed(9)}`]);
 });
 
 test('write() runs its body again if a concurrent read has found a commit of another tab', async () => {
@@ -521,6 +617,56 @@ test('a flush or merge that runs out of space leaves none of its blocks', async 
   room = Infinity;
   await store.flush();
   expect(await store.verify()).toEqual([]);
+});
+
+test('a flush that runs out of space deletes no block of a tab that claimed the next ids', async () => {
+  const data = new MediumData();
+  const other = await openPacked(data);
+  const memory = createMemoryMedium(data);
+  const failures: unknown[] = [];
+  const store = await openPacked(data, PACKED_LIMITS, {
+    medium: {
+      ...memory,
+      async putBlocks() {
+        await everything(other);
+        await other.flush();
+        throw new Refusal('quota_exceeded', 'There is no room.');
+      },
+    },
+    onFailure: (reason) => failures.push(reason),
+  });
+  await put(store, 'documents', rows(5));
+  const claim = store.lastNumber + 1;
+  await store.flush();
+  expect(failures).toHaveLength(1);
+  expect(tablesOf(other.manifest).map(claimOf)).toContain(claim + 1);
+  expect(await other.verify()).toEqual([]);
+});
+
+test('a flush does not bring in blocks that a sweep of another tab has deleted', async () => {
+  const data = new MediumData();
+  const other = await openPacked(data);
+  const memory = createMemoryMedium(data);
+  let sweeps = 0;
+  const store = await openPacked(data, PACKED_LIMITS, {
+    medium: {
+      ...memory,
+      async putBlocks(blocks) {
+        await memory.putBlocks(blocks);
+        if (sweeps > 0) return;
+        sweeps += 1;
+        // The claim of the sweep follows that of the flush.
+        await everything(other);
+        await other.sweep();
+      },
+    },
+  });
+  await put(store, 'documents', rows(5));
+  const claim = store.lastNumber + 1;
+  await store.flush();
+  expect([sweeps, store.manifest.swept]).toEqual([1, claim]);
+  expect((await everything(await openPacked(data))).documents).toHaveLength(5);
+  expect(await other.verify()).toEqual([]);
 });
 
 test('sweep() deletes no inverted range of ids while other tabs add tables', async () => {
