@@ -14,7 +14,7 @@ import {
   sequence,
 } from '../store/testing/store-rows.ts';
 import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
-import type { PackedStore, PackedStoreOptions } from './packed-store.ts';
+import type { PackedMemory, PackedStore, PackedStoreOptions } from './packed-store.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked } from './testing/packed-kit.ts';
@@ -58,6 +58,20 @@ test('blocks that are cached before a merge are cached after it', async () => {
   medium.take();
   expect((await everything(store)).documents).toHaveLength(300);
   expect(medium.take()).toMatchObject({ reads: 0 });
+});
+
+test('of tables that a merge has replaced nothing stays in memory', async () => {
+  const { store } = await opened(new MediumData());
+  const flushed = async (round: number): Promise<PackedMemory> => {
+    await put(store, 'documents', rows(300, `round ${round} `));
+    await store.flush();
+    return store.memory;
+  };
+  const one = await flushed(0);
+  for (const round of [1, 2, 3]) await flushed(round);
+  expect(store.manifest.families[0]).toHaveLength(1);
+  expect(store.memory.blocks).toBeLessThan(1.1 * one.blocks);
+  expect(store.memory.indexes).toBeLessThan(1.1 * one.indexes);
 });
 
 test('a merge does not cache blocks that no query has read', async () => {

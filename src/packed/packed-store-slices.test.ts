@@ -1,6 +1,7 @@
 /** The work between two turns of the event loop. The tests count items, because times depend on the machine. */
 import { expect, test } from 'vitest';
 import { fixed, put, row, sequence } from '../store/testing/store-rows.ts';
+import type { Row } from '../store/port.ts';
 import { tablesOf } from './manifest.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
@@ -48,10 +49,39 @@ test('flushes and merges pause after a number of items, and write blocks in batc
   const items = 4000;
   for (const count of counted) expect(count).toBeGreaterThanOrEqual(items / SLICE);
   // The last flush makes the fourth run, so the four runs are read and merged into one.
-  expect(store.manifest.families[0]).toHaveLength(1);
+  expect(store.manifest.families[0]).toMatchObject([{ level: 1, isMerging: false }]);
   expect(counted[3]).toBeGreaterThanOrEqual(2 * (items / SLICE));
   // An index or a block may be added on top of the limit.
   expect(largest).toBeLessThan(PUT_BYTES + 8000);
+});
+
+test('rows flushed behind a run while it is merged leave it in its merge', async () => {
+  const data = new MediumData();
+  const limits = {
+    memtableBytesMax: 4000,
+    tableBytes: 1000,
+    rowBlockBytes: 300,
+    sliceItems: 10,
+    runsPerLevel: 2,
+  };
+  const long = (count: number, prefix: string): Row[] =>
+    sequence(count).map((i) => ({ ...row(prefix + fixed(i)), value: 'x'.repeat(50) }));
+  let isAdded = false;
+  const store = await openPacked(data, limits, {
+    leaseTerm: () => 1,
+    pause: async () => {
+      if (isAdded || !store.manifest.families[0].some(({ isMerging }) => isMerging)) return;
+      isAdded = true;
+      await put(store, 'documents', long(100, 'z'));
+    },
+  });
+  for (let round = 0; round < 2; round += 1) {
+    await put(store, 'documents', long(200, ''));
+    await store.flush();
+  }
+  expect(isAdded).toBe(true);
+  expect(store.manifest.families[0]).toMatchObject([{ isMerging: false }]);
+  expect(await store.verify()).toEqual([]);
 });
 
 test('a growing store writes at most four bytes for each byte of live data', async () => {
