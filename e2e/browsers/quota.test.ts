@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { appendFileSync, statfsSync } from 'node:fs';
 import { rm, statfs, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, type TestContext } from 'vitest';
 import type { Browser } from './support/browser.ts';
 import { engines, print } from './support/browser-test.ts';
@@ -42,6 +43,78 @@ async function onSmallDisk(
     await browser.close();
     await space.remove();
   }
+}
+
+/**
+ * Other programs fill the disk, and at once again whatever becomes free.
+ * @returns ends them and makes space
+ */
+function keepFull(filler: string, freeBytes: number): () => Promise<void> {
+  const fill = (): void => {
+    try {
+      for (;;) {
+        const { bavail, bsize } = statfsSync(dirname(filler));
+        const left = bavail * bsize - freeBytes;
+        if (left <= 0) return;
+        appendFileSync(filler, Buffer.alloc(Math.min(left, 1_000_000)));
+      }
+    } catch (reason) {
+      if (Object(reason).code !== 'ENOSPC') throw reason;
+    }
+  };
+  fill();
+  const timer = setInterval(fill, 5);
+  return async () => {
+    clearInterval(timer);
+    await rm(filler);
+  };
+}
+
+/** Tries to open the database. @returns `opened`, or the code of the error */
+const tryOpen = (tab: Tab, name: string): Promise<string> =>
+  tab.run(async (name) => {
+    try {
+      globalThis.db = await burrow.openDatabase(name);
+      return 'opened';
+    } catch (error) {
+      if (!(error instanceof burrow.QueryError)) throw error;
+      return error.code;
+    }
+  }, name);
+
+/** Starts the browser twice: what was acknowledged must be there each time. */
+async function expectNotesAtNextStarts(
+  browser: Browser,
+  name: string,
+  ids: readonly string[],
+): Promise<void> {
+  for (let start = 1; start <= 2; start++) {
+    await browser.close();
+    const again = await browser.start();
+    expect((await openNotes(again, name)).loss).toBe(null);
+    expect(await readTexts(again, ids)).not.toContain(null);
+    expect(await verify(again)).toEqual([]);
+  }
+}
+
+/** Resolves when no log is in doubt any more: then the empty files in this folder are gone. */
+async function untilRenewed(tab: Tab): Promise<void> {
+  await expect
+    .poll(() =>
+      tab.run(async () => {
+        const root = await navigator.storage.getDirectory();
+        const marks = await root.getDirectoryHandle('burrow-writing', { create: true });
+        let doubted = 0;
+        for await (const own of marks.values()) {
+          if (!(own instanceof FileSystemDirectoryHandle)) continue;
+          for await (const mark of own.values())
+            if (mark instanceof FileSystemFileHandle && (await mark.getFile()).size === 0)
+              doubted += 1;
+        }
+        return doubted;
+      }),
+    )
+    .toBe(0);
 }
 
 async function untilWritable(tab: Tab, id: string): Promise<void> {
@@ -135,14 +208,38 @@ describe.for(engines)('%s', ([, test]) => {
       expect(refused).toHaveLength(3);
       await rm(filler);
       await untilWritable(tab, '1000');
-      for (let start = 1; start <= 2; start++) {
-        await browser.close();
-        const again = await browser.start();
-        expect((await openNotes(again, 'filling')).loss).toBe(null);
-        const texts = await readTexts(again, [...stored, '1000']);
-        expect(texts.filter((text) => text === null)).toEqual([]);
-        expect(await verify(again)).toEqual([]);
-      }
+      await expectNotesAtNextStarts(browser, 'filling', [...stored, '1000']);
     });
   });
+
+  for (const end of ['closes its database', 'is reloaded'])
+    test(`a database that is opened on a full disk survives, also if its page ${end} (L5, L10)`, async ({
+      browser,
+      skip,
+    }) => {
+      await onSmallDisk(browser, skip, async (first, filler) => {
+        await openNotes(first, 'full');
+        expect(await createNote(first, { id: '1', text: 'before' })).toBe('acknowledged');
+        await first.run(() => db.close());
+        await browser.close();
+        const makeSpace = keepFull(filler, 0);
+        const tab = await browser.start();
+        const outcomes: string[] = [];
+        for (let n = 2; n <= 5; n++) {
+          const outcome = await tryOpen(tab, 'full');
+          outcomes.push(outcome);
+          if (outcome !== 'opened') continue;
+          outcomes.push(await createNote(tab, { id: String(n), text: 'x'.repeat(5000) }));
+          if (end === 'is reloaded') await tab.reload();
+          else await tab.run(() => db.close());
+        }
+        print(browser, `opened on a full disk, ${end}`, { outcomes });
+        expect(outcomes).not.toContain('acknowledged');
+        await makeSpace();
+        expect((await openNotes(tab, 'full')).loss).toBe(null);
+        await untilWritable(tab, '1000');
+        await untilRenewed(tab);
+        await expectNotesAtNextStarts(browser, 'full', ['1', '1000']);
+      });
+    });
 });

@@ -91,11 +91,17 @@ export async function openDexie(
   return dexie;
 }
 
-/** @param onSuperseded called when another tab upgrades or deletes the database, which has closed this connection to allow it */
+interface ConnectionEvents {
+  /** The browser has closed the connection. */
+  readonly onLost: () => void;
+  /** Another tab upgrades or deletes the database, and this connection was closed to allow it. */
+  readonly onSuperseded: (by: Superseding) => void;
+}
+
 export function connectionOf(
   dexie: Dexie,
   inFlight: InFlight,
-  onSuperseded: (by: Superseding) => void,
+  { onLost, onSuperseded }: ConnectionEvents,
 ): Connection {
   const connection = {
     idb: dexie.backendDB(),
@@ -111,6 +117,7 @@ export function connectionOf(
   };
   connection.idb.addEventListener('close', () => {
     connection.isLost = true;
+    onLost();
     dexie.close();
   });
   connection.idb.addEventListener('versionchange', ({ newVersion }) => {

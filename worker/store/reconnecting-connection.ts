@@ -237,9 +237,17 @@ export class ReconnectingConnection {
 
   private async connect(): Promise<Connection> {
     const { isOneAtATime = needsOneAtATime(navigator.userAgent), openDeadlineMs } = this.options;
-    const dexie = await openDexie(this.name, this.layout, openDeadlineMs);
+    const dexie = await openDexie(this.name, this.layout, openDeadlineMs).catch(
+      async (reason: unknown) => {
+        if (reason instanceof TransactionFailure && reason.isConnectionLoss) await this.doubtLog();
+        throw reason;
+      },
+    );
     const inFlight = new InFlight({ isOneAtATime, watchdog: this.watchdog });
-    return connectionOf(dexie, inFlight, (by) => this.endAs(by));
+    return connectionOf(dexie, inFlight, {
+      onLost: () => void this.doubtLog(),
+      onSuperseded: (by) => this.endAs(by),
+    });
   }
 
   private async connected(): Promise<Connection> {
@@ -256,7 +264,13 @@ export class ReconnectingConnection {
     return this.reopening;
   }
 
+  /** Writing to the log may have failed. */
+  private async doubtLog(): Promise<void> {
+    await this.options.mark?.doubt();
+  }
+
   private reopen(lost: Connection): Promise<Connection> {
+    void this.doubtLog();
     void lost.close(connectionLost);
     return again(() => this.tryReopen());
   }
@@ -281,7 +295,7 @@ export class ReconnectingConnection {
       throw reason;
     }
     this.state = { state: 'open', connection };
-    if (mark) await renewLogAfterLoss();
+    if (mark) await renewLogAfterLoss(mark);
     return connection;
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi, type MockInstance } from 'vitest';
 import { checkName } from '../../src/client/stored-names.ts';
 import { freshName } from '../testing/store-kit.ts';
-import { renewLogAfterKill } from './renew-log.ts';
+import { renewLogAfterKill, renewLogAfterLoss } from './renew-log.ts';
 import { marksOfKilled, removeMarksOf, WriteMark } from './write-mark.ts';
 
 let open: MockInstance<IDBFactory['open']>;
@@ -16,10 +16,15 @@ afterEach(async () => {
   await Promise.all((await marksOfKilled([])).map((mark) => mark.remove()));
 });
 
-/** Leaves the mark of a worker that no longer exists. */
-async function markedWorker(): Promise<string> {
+/** Leaves the mark of a worker that no longer exists. Only in a worker is a mark written with the contents that show its log to be intact. */
+async function markedWorker(contents = 'x'): Promise<string> {
   const worker = freshName();
   await new WriteMark('notes', worker).set();
+  const marks = await (await navigator.storage.getDirectory()).getDirectoryHandle('burrow-writing');
+  const file = await (await marks.getDirectoryHandle('notes')).getFileHandle(worker);
+  const stream = await file.createWritable();
+  await stream.write(contents);
+  await stream.close();
   return worker;
 }
 
@@ -53,6 +58,42 @@ test('renewLogAfterKill() writes nothing for workers that ended while the browse
   await renewLogAfterKill([worker, ...(await killed())]);
   expect(opened()).toEqual([]);
   // Its mark was removed, so it does not count as killed, even when the record of its end is gone too.
+  expect(await killed()).not.toContain(worker);
+});
+
+test('renewLogAfterKill() writes for a worker whose log is in doubt, however it ended', async () => {
+  const worker = await markedWorker('');
+  await renewLogAfterKill([worker]);
+  expect(opened()).toEqual(['burrow:scratch:files:token']);
+  expect(await killed()).not.toContain(worker);
+});
+
+test.each(['QuotaExceededError', 'InvalidStateError'])(
+  'renewLogAfterKill() writes nothing and keeps the mark while there is no space (%s)',
+  async (name) => {
+    const worker = await markedWorker();
+    const full = vi
+      .spyOn(FileSystemFileHandle.prototype, 'createWritable')
+      .mockRejectedValue(new DOMException('full', name));
+    await expect(renewLogAfterKill([])).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(opened()).toEqual([]);
+    expect(await killed()).toContain(worker);
+    full.mockRestore();
+    await renewLogAfterKill([]);
+    expect(opened()).toHaveLength(1);
+    expect(await killed()).not.toContain(worker);
+  },
+);
+
+test('a mark in doubt stays when its worker closes its store, until the log was renewed', async () => {
+  const worker = freshName();
+  const mark = new WriteMark('notes', worker);
+  await mark.set();
+  await mark.doubt();
+  await mark.remove();
+  expect(await killed()).toContain(worker);
+  await renewLogAfterLoss(mark);
+  expect(opened()).toHaveLength(1);
   expect(await killed()).not.toContain(worker);
 });
 

@@ -8,7 +8,7 @@ import { lockManager, unlessElsewhere } from '../tabs/web-locks.ts';
 import { within } from './deadline.ts';
 import { refusalOf } from './idb-failure.ts';
 import { inOneTransaction } from './one-transaction.ts';
-import { marksOfKilled } from './write-mark.ts';
+import { marksOfKilled, type WriteMark } from './write-mark.ts';
 
 /** LevelDB's buffer holds 1 to 4 MB, depending on the size of the disk. */
 const PIECES = 80;
@@ -26,15 +26,21 @@ export const renewLogAfterKill = (ended: readonly string[]): Promise<void> =>
   unlessElsewhere(lockManager(), SCRATCH, async () => {
     const left = await marksOfKilled(ended);
     if (left.length === 0) return;
+    // Without room, filling the buffer would tear the log.
+    await requireRoom();
     await fillBuffer();
     // Last: if the browser is killed again before this, the next start repeats the work.
     await Promise.all(left.map((mark) => mark.remove()));
   });
 
 /** Called after the browser has closed a connection: writing to the log may have failed, which leaves a torn record in it. */
-export async function renewLogAfterLoss(): Promise<void> {
-  // If it fails, the connection will be lost again, and then this is repeated.
-  await unlessElsewhere(lockManager(), SCRATCH, fillBuffer).catch(() => undefined);
+export async function renewLogAfterLoss(mark: WriteMark): Promise<void> {
+  try {
+    await unlessElsewhere(lockManager(), SCRATCH, fillBuffer);
+    await mark.trust();
+  } catch {
+    // The connection will be lost again, and then this is repeated; at the latest when the database is opened the next time.
+  }
 }
 
 /**
@@ -46,8 +52,8 @@ export async function requireRoom(): Promise<void> {
   try {
     await within(ROOM_MS, fillFile(), () => undefined);
   } catch (cause) {
-    // Other errors do not mean that there is no space.
-    if (isNamed(cause, 'AbortError', 'QuotaExceededError'))
+    // Other errors do not mean that there is no space. InvalidStateError: the browser could not even store the name of the file.
+    if (isNamed(cause, 'AbortError', 'InvalidStateError', 'QuotaExceededError'))
       throw refusalOf(new DOMException('The disk is full.', 'QuotaExceededError'));
   }
 }
