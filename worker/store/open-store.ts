@@ -21,17 +21,14 @@ export async function openStoredDatabase(
   { name, aliveLock, settings }: StoreRequest,
   { onClosed, leaseTerm, onMove, onMoveFailed }: StoreHandlers,
 ): Promise<StoredDatabase> {
-  const newMark = (): WriteMark | undefined =>
-    canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
-  const mark = newMark();
+  // A move uses it too: a log that was in doubt then still is when the move has ended.
+  const mark = canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
+  const marked = mark ? { mark } : {};
   const head = { address: HEAD, read: headOf };
   const store = await openInLayout(name, {
     wanted: settings.store,
-    options: { head, ...(mark && { mark }), onEnd: (end) => onClosed(ENDS[end]), leaseTerm },
-    move: (onProgress) => {
-      const own = newMark();
-      return moveDatabase(name, { head, ...(own && { mark: own }), onProgress });
-    },
+    options: { head, ...marked, onEnd: (end) => onClosed(ENDS[end]), leaseTerm },
+    move: (onProgress) => moveDatabase(name, { head, ...marked, onProgress }),
     onMove: onMove ?? nothing,
     onMoveFailed: onMoveFailed ?? nothing,
   });

@@ -97,6 +97,16 @@ test('a mark in doubt stays when its worker closes its store, until the log was 
   expect(await killed()).not.toContain(worker);
 });
 
+test('a mark that was removed, as after a move of the database, is set again by the next write', async () => {
+  const worker = freshName();
+  const mark = new WriteMark('notes', worker);
+  await mark.set();
+  await mark.remove();
+  expect(await killed()).not.toContain(worker);
+  await mark.set();
+  expect(await killed()).toContain(worker);
+});
+
 test('a running worker does not count as killed, nor does one that has closed its store', async () => {
   const worker = freshName();
   const mark = new WriteMark('notes', worker);

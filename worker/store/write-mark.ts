@@ -52,17 +52,17 @@ export class WriteMark {
   async trust(): Promise<void> {
     this.isDoubted = false;
     await this.remove();
-    this.isSet = false;
-    this.setting = undefined;
   }
 
-  /** Removes the mark, because this worker writes no more. */
+  /** Removes the mark, because this worker writes no more for now. */
   async remove(): Promise<void> {
     await this.setting;
     if (!this.isSet || this.isDoubted) return;
     // The folder may have been deleted together with the database.
     const own = folder().then((marks) => marks.getDirectoryHandle(this.name));
     await unlessLate(own.then((marks) => marks.removeEntry(this.worker)));
+    this.isSet = false;
+    this.setting = undefined;
   }
 
   private async make(): Promise<void> {
