@@ -113,7 +113,8 @@ export class GroupCommitter {
 
   /** The time in pauses is not counted. */
   private beginSlices(): GroupTime {
-    const { clock, groupMicros, sliceMicros = groupMicros, pause } = this;
+    const { clock, groupMicros, sliceMicros, pause } = this;
+    if (sliceMicros === undefined) return this.beginGroup();
     let before = 0;
     let begun = clock();
     const ofSlice = (): Micros => clock() - begun;
